@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Grows induction heads and takes them apart: trains, scores and ablates every head, draws the figures.
+#   experiments/induction/run.sh [--fresh]
+# A run that is there already is used as it is; --fresh trains it again.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+run=runs/induction
+overwrite=()
+case "$*" in
+  "") ;;
+  --fresh) overwrite=(--overwrite) ;;
+  *)
+    echo "usage: experiments/induction/run.sh [--fresh]" >&2
+    exit 2
+    ;;
+esac
+
+# Whether the checkpoint of the last step is there.
+finished() {
+  local steps
+  steps=$(sed -n 's/^steps *= *\([0-9]*\).*/\1/p' "$run/config.toml" 2> /dev/null) || return 1
+  [ -n "$steps" ] && [ -f "$(printf '%s/checkpoints/step-%06d.safetensors' "$run" "$steps")" ]
+}
+
+.ci/packages build
+.ci/build tapehead_program
+
+if [ ${#overwrite[@]} -eq 0 ] && finished; then
+  echo "$run holds a finished run; --fresh trains it again"
+elif [ ${#overwrite[@]} -eq 0 ] && [ -e "$run" ]; then
+  echo "$run holds a run that did not finish; --fresh trains it again from the start" >&2
+  exit 1
+else
+  build/tapehead train configs/induction.toml "${overwrite[@]}"
+  # Ctrl-C ends training early and in good order; what follows needs the whole run.
+  finished || exit 1
+fi
+
+build/tapehead heads "$run"
+build/tapehead ablate "$run"
+build/tapehead plot "$run"
+
+echo
+echo "Figures:"
+ls -1 "$PWD/$run"/figures/*.png

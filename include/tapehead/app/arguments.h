@@ -1,0 +1,56 @@
+/// The words after a command's name, read by cxxopts. Everything wrong with them is a UsageError.
+#pragma once
+
+#include <cxxopts.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tapehead/base/number.h"
+
+namespace tapehead::app {
+
+/// One command's options, and what it takes without a dash.
+class Arguments {
+ public:
+  /// `positional` names the single argument without a dash, as in "RUN"; empty if there is none.
+  Arguments(const std::string& command, const std::string& summary, const std::string& positional);
+
+  /// Adds options as cxxopts does: arguments.options()("json", "one JSON document", cxxopts::value<bool>()).
+  cxxopts::OptionAdder options() { return options_.add_options(); }
+  /// Text printed by --help after the options.
+  void epilogue(std::string text) { epilogue_ = std::move(text); }
+
+  /// Reads the words. Returns false after printing help, when that was asked for. Throws UsageError for an
+  /// unknown option, a missing value, a value of another type, or a word too many.
+  bool parse(const std::vector<std::string>& words);
+
+  bool has(const std::string& option) const { return result_.count(option) > 0; }
+  bool flag(const std::string& option) const { return result_[option].as<bool>(); }
+  /// Throws UsageError if the option was given more than once.
+  std::string text(const std::string& option) const;
+  std::vector<std::string> texts(const std::string& option) const;
+  /// A whole number of at least `least`. Throws UsageError for anything else.
+  Index number(const std::string& option, Index least) const;
+  /// Whole numbers with commas between them, each at least `least`.
+  std::vector<Index> numbers(const std::string& option, Index least) const;
+  /// The argument without a dash; throws UsageError if it was not given.
+  std::string positional() const;
+  bool has_positional() const { return has(kPositional); }
+  /// The value of --threads: by default as many as the machine runs at once.
+  int threads() const;
+  void add_threads();
+  void add_json();
+
+ private:
+  static constexpr const char* kPositional = "positional";
+
+  std::string command_;
+  std::string positional_;
+  std::string epilogue_;
+  cxxopts::Options options_;
+  cxxopts::ParseResult result_;
+};
+
+}  // namespace tapehead::app

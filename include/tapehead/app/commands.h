@@ -1,0 +1,28 @@
+/// The commands of the program: each takes the words after its name and returns the exit status.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tapehead::app {
+
+using Words = std::vector<std::string>;
+
+int train_command(const Words& words);
+int eval_command(const Words& words);
+int ablate_command(const Words& words);
+int heads_command(const Words& words);
+int plot_command(const Words& words);
+int inspect_command(const Words& words);
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const Words& words);
+};
+
+/// All of them, in the order in which a newcomer meets them.
+const std::vector<Command>& commands();
+
+}  // namespace tapehead::app

@@ -1,0 +1,75 @@
+/// A handle to a value that was computed in a pass, and to its gradient once the tape has run backward.
+///
+/// Copies of a handle share the value. A value never changes after it was computed. A variable made without a
+/// tape is a constant: it takes part in every op and asks for no gradient.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+
+#include "tapehead/autograd/parameters.h"
+#include "tapehead/tensor/tensor.h"
+
+namespace tapehead {
+
+class Tape;
+
+class Variable {
+ public:
+  /// Nothing: what an optional argument is when it is not given.
+  Variable() = default;
+  /// A constant that holds this value.
+  explicit Variable(Tensor value);
+
+  explicit operator bool() const { return node_ != nullptr; }
+  const Shape& shape() const { return node().shape; }
+  const Real* data() const { return node().value; }
+  /// A copy of the value.
+  Tensor value() const;
+  /// The value of a variable with one element. Throws Error for any other.
+  Real item() const;
+
+  /// Whether ops on it are recorded.
+  bool is_recorded() const { return tape() != nullptr; }
+  /// The tape it is recorded on; null for a constant, and once that tape has run backward.
+  Tape* tape() const { return node_ == nullptr ? nullptr : node_->tape; }
+  /// A copy of d loss / d this after `Tape::backward`, zeros where the loss does not depend on it. Throws
+  /// Error for a constant and before backward.
+  Tensor gradient() const;
+
+  // For those who write ops: check, compute, record (fused.cpp shows how).
+
+  /// An uninitialised result of the inputs, on their tape if any of them is recorded; inputs that were not
+  /// given are passed over. Throws Error for inputs of two tapes, or of a tape that has already run backward.
+  static Variable result(const char* op, const Shape& shape, std::initializer_list<const Variable*> inputs);
+  /// Where the op that made this variable writes its value.
+  Real* output() { return node_->storage.data(); }
+  /// Where a backward step adds this variable's gradient; null if nobody asked for one.
+  Real* gradient_sink() const;
+  /// d loss / d this, for the backward step of the op that made it.
+  const Real* upstream() const { return node_->gradient; }
+
+ private:
+  friend class Tape;
+  friend Variable constant(const Parameter& parameter);
+
+  struct Node {
+    Shape shape{0};
+    Tensor storage;               // empty for a parameter, whose value is a window
+    const Real* value = nullptr;  // in storage, or in Parameters
+    Tensor gradient_storage;      // empty for a parameter, whose gradient is a window
+    Real* gradient = nullptr;     // null until something was added
+    Tape* tape = nullptr;         // null for a constant, and once the tape has run
+    bool was_recorded = false;
+  };
+
+  const Node& node() const;
+  static Variable window(const Real* value, const Shape& shape);
+
+  std::shared_ptr<Node> node_;
+};
+
+/// A constant window onto a parameter's current value; it must not outlive the parameters.
+Variable constant(const Parameter& parameter);
+
+}  // namespace tapehead

@@ -1,0 +1,21 @@
+/// The one parallel loop of the program.
+#pragma once
+
+#include <functional>
+
+#include "tapehead/base/number.h"
+
+namespace tapehead {
+
+/// Runs body(0), ..., body(count - 1), each once, on up to `threads` threads of one process-wide pool.
+///
+/// Which thread takes which index is open, so a body may write only what belongs to its index; then the
+/// result has the same bits for any number of threads. A call from inside a body runs on that body's thread.
+/// If bodies throw, all others still run, and the exception of the lowest index is rethrown.
+/// Throws Error if threads < 1.
+void parallel_for(Index count, int threads, const std::function<void(Index)>& body);
+
+/// The number of threads this machine runs at once.
+int hardware_threads();
+
+}  // namespace tapehead

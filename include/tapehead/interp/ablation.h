@@ -1,0 +1,47 @@
+/// What the loss does when a head, or a layer's attention, is taken out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tapehead/interp/edits.h"
+#include "tapehead/train/csv.h"
+#include "tapehead/train/evaluate.h"
+
+namespace tapehead {
+
+/// A mean over sequences, with its 95 % bootstrap interval.
+struct Estimate {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// The mean of `values` and the percentile interval of the means of 2,000 resamples of them (Efron and
+/// Tibshirani 1993, chapter 13), drawn from `seed`. NaN entries are left out.
+Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed);
+
+/// One ablation, against the same sequences without it. Changes are ablated minus plain, in nats.
+struct Ablation {
+  Index layer = 0;
+  Index head = kAllHeads;
+  Estimate change_loss;
+  Estimate change_induction;
+  Estimate change_noise;
+  Estimate accuracy_induction;  ///< with the ablation
+};
+
+/// Zeroes one head's output (or, for kAllHeads, every head of the layer) before the output projection, whose
+/// bias stays, and evaluates. `plain` is the evaluation of the same batch without an edit.
+Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
+                       Index head, const EvaluateOptions& options = {});
+
+/// Every head alone, and every layer whole.
+std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
+                                       const EvaluateOptions& options = {});
+
+/// One row an ablation: kind, layer, head or `all`, change_loss, change_induction with low and high,
+/// change_noise, accuracy_induction, and the other intervals.
+CsvTable ablation_table(const std::vector<Ablation>& ablations);
+
+}  // namespace tapehead

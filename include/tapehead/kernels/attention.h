@@ -1,0 +1,36 @@
+/// Attention in two kernels, so that the pattern between them can be seen and changed (Vaswani et al. 2017,
+/// equation 1). Queries, keys, values and outputs are (B, T, H*D): the heads lie side by side in a row. The
+/// pattern is (B, H, T, T): rows are queries, columns are keys.
+#pragma once
+
+#include <cstdint>
+
+#include "tapehead/base/number.h"
+
+namespace tapehead::kernels {
+
+struct AttentionSizes {
+  Index batch;       ///< B
+  Index length;      ///< T
+  Index heads;       ///< H
+  Index head_width;  ///< D
+};
+
+/// pattern = softmax(q kᵀ / sqrt(D)) over the keys a query may see: those up to its own position where
+/// `causal`, of which `visible` (B, T), unless null, says 1. All other weights are exactly 0; so is a row
+/// that may see nothing.
+void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
+                               const std::uint8_t* visible, AttentionSizes sizes);
+
+/// Adds to whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient.
+void attention_pattern_backward(Real* dqueries, Real* dkeys, const Real* dpattern, const Real* pattern,
+                                const Real* queries, const Real* keys, AttentionSizes sizes);
+
+/// output = pattern * values, head by head.
+void attention_mix_forward(Real* output, const Real* pattern, const Real* values, AttentionSizes sizes);
+
+/// Adds to whichever of dpattern and dvalues is not null.
+void attention_mix_backward(Real* dpattern, Real* dvalues, const Real* doutput, const Real* pattern,
+                            const Real* values, AttentionSizes sizes);
+
+}  // namespace tapehead::kernels

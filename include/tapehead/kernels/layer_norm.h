@@ -1,0 +1,17 @@
+/// Layer normalisation of rows (Ba et al. 2016, equation 4), with the population variance.
+#pragma once
+
+#include "tapehead/base/number.h"
+
+namespace tapehead::kernels {
+
+/// y = (x - mean) * scale * gain + bias with scale = 1/sqrt(variance + epsilon); keeps mean and scale of
+/// every row for the way back. x, y (rows, width); gain, bias (width), bias or null.
+void layer_norm_forward(Real* y, Real* mean, Real* scale, const Real* x, const Real* gain, const Real* bias,
+                        Real epsilon, Index rows, Index width);
+
+/// Adds to whichever of dx, dgain, dbias is not null.
+void layer_norm_backward(Real* dx, Real* dgain, Real* dbias, const Real* dy, const Real* x, const Real* gain,
+                         const Real* mean, const Real* scale, Index rows, Index width);
+
+}  // namespace tapehead::kernels

@@ -1,0 +1,74 @@
+/// What one forward pass may do: record on a tape or not, draw dropout or not, and who watches.
+///
+/// A pass is a value, made for one forward pass and gone with it, so nothing is left behind in the model:
+/// there is no training flag to forget and no hook to remove.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tapehead/autograd/tape.h"
+#include "tapehead/base/random.h"
+#include "tapehead/nn/site.h"
+
+namespace tapehead {
+
+/// Where in a pass a watcher is.
+struct Visit {
+  Site site;
+  Index heads;           ///< of a layer of this model
+  Index first_sequence;  ///< the place, in the whole batch, of the first sequence of this pass
+};
+
+/// Somebody outside the model who reads or changes what passes a site. One watcher may serve several passes
+/// at the same time, so `visit` must not write to shared state without care.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  /// Before the pass: throws Error if this watcher cannot do its work on a model of this config.
+  virtual void check(const ModelConfig& config) const = 0;
+  /// At every site: what goes on from there, which is `value` itself to leave it alone. A change is made of
+  /// differentiable ops, so gradients through it are right.
+  virtual Variable visit(const Visit& at, const Variable& value) = 0;
+  /// After the pass: throws Error if a site this watcher counts on did not come by.
+  virtual void finish(const std::vector<Site>& visited) const = 0;
+};
+
+/// Those who watch a pass, in the order in which they are asked.
+using Watch = std::vector<Watcher*>;
+
+class Pass {
+ public:
+  /// Evaluation: no tape, no dropout.
+  Pass() = default;
+  /// Records on `tape`; no dropout.
+  explicit Pass(Tape& tape) : tape_(&tape) {}
+  /// Records on `tape` and draws dropout from `dropout`.
+  Pass(Tape& tape, Generator dropout) : tape_(&tape), dropout_(dropout) {}
+
+  /// The same pass with watchers. `first_sequence` tells them where in a larger batch its sequences lie.
+  Pass watched_by(Watch watch, Index first_sequence = 0) &&;
+
+  /// A parameter's value, recorded if the pass records.
+  Variable parameter(const Parameter& parameter) const;
+  /// The stream that dropout draws from, or null where nothing is dropped.
+  Generator* dropout() { return dropout_ ? &*dropout_ : nullptr; }
+
+  /// The model's one verb for outsiders: returns `value`, or what a watcher puts in its place. Throws Error
+  /// if a watcher returns another shape.
+  Variable at(const Site& site, Variable value);
+
+  /// Called by the model as the first and last thing of a pass.
+  void begin(const ModelConfig& config);
+  void end();
+
+ private:
+  Tape* tape_ = nullptr;
+  std::optional<Generator> dropout_;
+  Watch watch_;
+  Index first_sequence_ = 0;
+  Index heads_ = 0;
+  std::vector<Site> visited_;
+};
+
+}  // namespace tapehead

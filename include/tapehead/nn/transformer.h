@@ -1,0 +1,46 @@
+/// A decoder-only Transformer: token ids in, logits of the next token out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tapehead/nn/block.h"
+#include "tapehead/nn/embedding.h"
+#include "tapehead/nn/model_config.h"
+
+namespace tapehead {
+
+/// Owns its parameters; can be moved, not copied. Const in use: any number of passes may run at once.
+class Transformer {
+ public:
+  /// Weights drawn from `seed`. Throws Error for sizes that do not fit together.
+  Transformer(const ModelConfig& config, std::uint64_t seed);
+
+  /// (B, T) ids to logits (B, T, V). Throws Error for more than `context` positions and for ids outside the
+  /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query.
+  Variable operator()(Pass pass, const Tokens& tokens, const Mask& visible = {}) const;
+
+  const ModelConfig& config() const { return config_; }
+  Parameters& parameters() { return *parameters_; }
+  const Parameters& parameters() const { return *parameters_; }
+
+ private:
+  Variable embed(Pass& pass, const Tokens& tokens) const;
+
+  ModelConfig config_;
+  std::unique_ptr<Parameters> parameters_;
+  Embedding token_embedding_;
+  std::optional<Embedding> position_embedding_;
+  Tensor sinusoids_;
+  std::vector<Block> blocks_;
+  std::optional<LayerNorm> final_norm_;
+  std::optional<Linear> unembedding_;
+  Dropout dropout_;
+};
+
+/// Throws Error, naming both, for sizes that do not fit together.
+void validate(const ModelConfig& config);
+
+}  // namespace tapehead

@@ -1,0 +1,21 @@
+/// The front door: everything a program that trains and takes apart a Transformer needs.
+///
+/// Start at autograd/tape.h to read how gradients are made, at nn/transformer.h to read the model.
+#pragma once
+
+#include "tapehead/autograd/elementary.h"      // ops to write formulas with
+#include "tapehead/autograd/fused.h"           // ops that a transformer is made of
+#include "tapehead/autograd/gradient_check.h"  // gradients against finite differences
+#include "tapehead/autograd/matmul.h"          // products of stacks of matrices
+#include "tapehead/autograd/tape.h"            // the recording, and the way back
+#include "tapehead/base/random.h"              // counter-based generators
+#include "tapehead/interp/ablation.h"          // what the loss does without a head
+#include "tapehead/interp/edits.h"             // changing a pass from outside
+#include "tapehead/interp/head_scores.h"       // what a head looks at
+#include "tapehead/interp/recorder.h"          // reading a pass from outside
+#include "tapehead/nn/transformer.h"           // the model
+#include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
+#include "tapehead/train/checkpoint.h"         // models on disk
+#include "tapehead/train/evaluate.h"           // losses and hits by kind of position
+#include "tapehead/train/optimizer.h"          // SGD, Adam, AdamW
+#include "tapehead/train/run.h"                // whole runs, with their files

@@ -1,0 +1,72 @@
+/// Where batches come from. A task draws sequences and knows, for every position, what kind it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tapehead/base/number.h"
+#include "tapehead/base/random.h"
+#include "tapehead/tensor/tokens.h"
+
+namespace tapehead {
+
+/// Whether a position's target can be copied from earlier in its sequence. Ground truth, from the task.
+enum class Kind : std::uint8_t { noise, induction };
+
+/// Sequences of equal length; every table is (B, T). The target of position t is the token after it.
+struct Batch {
+  Tokens inputs;
+  Tokens targets;
+  Table<Kind> kinds;
+  /// The last earlier position that this one repeats, or -1. Following it again and again visits every
+  /// earlier copy of the token that is there by repetition, not by accident.
+  Tokens earlier_copy;
+
+  Index size() const { return inputs.batch(); }
+  Index length() const { return inputs.length(); }
+  /// The sequences first, ..., first + count - 1.
+  Batch rows(Index first, Index count) const;
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  /// `count` fresh sequences; the generator moves on. Throws Error for a negative count.
+  virtual Batch sample(Generator& generator, Index count) const = 0;
+  /// Token ids are 0, ..., vocabulary() - 1.
+  virtual Index vocabulary() const = 0;
+  /// T of every batch.
+  virtual Index length() const = 0;
+  /// What a user of this task should be told before a run, or nothing.
+  virtual std::string warning() const { return {}; }
+};
+
+/// The [task] table of a config; fields that a task does not use keep their defaults.
+struct TaskConfig {
+  std::string name = "repeated_sequence";
+  Index length = 48;      ///< positions a sequence, each with a target
+  Index period_min = 6;   ///< repeated_sequence: the shortest segment, in tokens
+  Index period_max = 24;  ///< repeated_sequence: the longest segment, in tokens
+  Index period = 12;      ///< fixed_period_sequence: the segment's length, in tokens
+
+  friend bool operator==(const TaskConfig&, const TaskConfig&) = default;
+};
+
+/// One row of the table of tasks.
+struct TaskKind {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Task> (*make)(const TaskConfig& config, Index vocabulary);
+};
+
+/// Every task there is.
+const std::vector<TaskKind>& task_kinds();
+
+/// The task of that name over `vocabulary` tokens. Throws UsageError for an unknown name (listing the known
+/// ones) and for sizes that do not fit together.
+std::unique_ptr<Task> make_task(const TaskConfig& config, Index vocabulary);
+
+}  // namespace tapehead

@@ -1,0 +1,31 @@
+/// A model on its way, in one safetensors file: parameters by name, the optimizer's averages, and in the
+/// metadata the resolved config, the step and the version.
+#pragma once
+
+#include <filesystem>
+
+#include "tapehead/nn/transformer.h"
+#include "tapehead/train/config.h"
+#include "tapehead/train/optimizer.h"
+
+namespace tapehead {
+
+/// Written beside its place and renamed, so the file is whole or absent. Throws Error if the disk refuses.
+void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
+                     const Optimizer& optimizer, Index step);
+
+struct Checkpoint {
+  Config config;
+  Index step = 0;
+  Transformer model;
+};
+
+/// Throws Error for a file that is damaged, and, listing them all, for parameters that are missing,
+/// unexpected or of another shape than the config's model has.
+Checkpoint load_checkpoint(const std::filesystem::path& file);
+
+/// Gives the optimizer the averages and the count of updates that the file holds. Throws Error if they do not
+/// fit.
+void restore_optimizer(const std::filesystem::path& file, const Parameters& parameters, Optimizer& optimizer);
+
+}  // namespace tapehead

@@ -1,0 +1,46 @@
+/// Tidy tables in CSV, as pandas and gnuplot read them: one header line, commas, no quotes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tapehead/base/number.h"
+
+namespace tapehead {
+
+class CsvTable {
+ public:
+  explicit CsvTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  /// Throws Error, naming file and line, for a missing file, a file without a header, and a row of another
+  /// length.
+  static CsvTable read(const std::filesystem::path& file);
+
+  /// Throws Error unless there is one cell for each column, without commas, quotes and line ends.
+  void add(std::vector<std::string> row);
+  /// Writes to a temporary file and renames it. Throws Error if the disk refuses.
+  void write(const std::filesystem::path& file) const;
+  /// Adds the last row at the end of `file`, with the header if the file is new. Throws Error if the disk
+  /// refuses.
+  void append_last_row(const std::filesystem::path& file) const;
+
+  Index rows() const { return static_cast<Index>(rows_.size()); }
+  const std::vector<std::string>& columns() const { return columns_; }
+  bool has(std::string_view column) const;
+  /// Throws Error, with the nearest name, for a column that is not there.
+  const std::string& cell(Index row, std::string_view column) const;
+  /// A column as numbers; an empty cell is NaN. Throws Error for any other text.
+  std::vector<double> numbers(std::string_view column) const;
+  double number(Index row, std::string_view column) const;
+  /// Drops the rows whose number in `column` is above `limit`.
+  void drop_above(std::string_view column, double limit);
+
+ private:
+  std::size_t index_of(std::string_view column) const;
+
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace tapehead

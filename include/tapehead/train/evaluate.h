@@ -1,0 +1,37 @@
+/// A model's losses and hits on a batch, position by position.
+#pragma once
+
+#include <vector>
+
+#include "tapehead/nn/transformer.h"
+#include "tapehead/tasks/task.h"
+
+namespace tapehead {
+
+struct Evaluation {
+  Tensor losses;      ///< (B, T), in nats
+  Tensor hits;        ///< (B, T), 1 where the largest logit (the first of equals) is the target's
+  Table<Kind> kinds;  ///< (B, T)
+
+  /// The mean over all positions, or over those of one kind; NaN where there are none.
+  double loss() const;
+  double loss(Kind kind) const;
+  double accuracy() const;
+  double accuracy(Kind kind) const;
+  /// One mean a sequence, over its positions of one kind; NaN for a sequence that has none.
+  std::vector<double> loss_by_sequence(Kind kind) const;
+  std::vector<double> accuracy_by_sequence(Kind kind) const;
+  std::vector<double> loss_by_sequence() const;
+};
+
+struct EvaluateOptions {
+  int threads = 1;
+  Index shard = 16;  ///< sequences a pass
+};
+
+/// Runs the model over the batch, a shard at a time, without a tape and without dropout. Watchers see every
+/// shard, on any of the threads. The result does not depend on the number of threads.
+Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch = {},
+                    const EvaluateOptions& options = {});
+
+}  // namespace tapehead

@@ -1,0 +1,95 @@
+/// What turns gradients into better parameters: one loop over the flat buffers.
+///
+/// Weight decay is decoupled in AdamW and an added gradient in Adam and Sgd; in all of them it acts on
+/// matrices and embeddings only, never on biases and gains (see Parameters::Entry::decays).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapehead/autograd/parameters.h"
+
+namespace tapehead {
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// One update. Throws Error, and changes nothing, for gradients of another layout or that are not finite.
+  void step(Parameters& parameters, const Gradients& gradients);
+
+  double learning_rate() const { return learning_rate_; }
+  void set_learning_rate(double rate) { learning_rate_ = rate; }
+  /// Updates done so far.
+  Index steps() const { return steps_; }
+
+  /// A running average, in the layout of the parameters; empty before the first step.
+  struct State {
+    std::string name;
+    Tensor values;
+  };
+  const std::vector<State>& state() const { return state_; }
+  /// Continues where another optimizer of this kind stood. Throws Error for other names or sizes.
+  void restore(Index steps, std::vector<State> state);
+
+ protected:
+  Optimizer(double learning_rate, std::vector<std::string> state_names);
+
+  /// Updates entry `decay`s or not, over `count` numbers at `offset`; `steps()` counts this update already.
+  virtual void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) = 0;
+  Real* state_at(std::size_t which, Index offset) { return state_[which].values.data() + offset; }
+
+ private:
+  double learning_rate_;
+  Index steps_ = 0;
+  std::vector<State> state_;
+};
+
+/// v = momentum v + g; w -= rate v (Sutskever et al. 2013, without Nesterov's step, in PyTorch's scaling).
+class Sgd : public Optimizer {
+ public:
+  struct Config {
+    double learning_rate = 1e-2;
+    double momentum = 0;
+    double weight_decay = 0;
+  };
+  explicit Sgd(const Config& config);
+
+ private:
+  void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) override;
+  Config config_;
+};
+
+struct AdamConfig {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+};
+
+/// Kingma and Ba 2015, algorithm 1; epsilon is added after the bias correction, as there.
+class Adam : public Optimizer {
+ public:
+  explicit Adam(const AdamConfig& config) : Adam(config, false) {}
+
+ protected:
+  Adam(const AdamConfig& config, bool decoupled);
+
+ private:
+  void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) override;
+  AdamConfig config_;
+  bool decoupled_;
+};
+
+/// Loshchilov and Hutter 2019, algorithm 2, with the decay scaled by the learning rate.
+class AdamW : public Adam {
+ public:
+  explicit AdamW(const AdamConfig& config) : Adam(config, true) {}
+};
+
+/// Scales all gradients so that their common Euclidean norm is at most `limit` (0: never), and returns the
+/// norm before (Pascanu et al. 2013). A norm that is not finite changes nothing.
+double clip_norm(Gradients& gradients, double limit);
+
+}  // namespace tapehead

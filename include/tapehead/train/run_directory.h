@@ -1,0 +1,40 @@
+/// The folder that holds a run: config.toml, metrics.csv, heads.csv, checkpoints/, and what is made from them
+/// later.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tapehead/train/config.h"
+
+namespace tapehead {
+
+class RunDirectory {
+ public:
+  /// A new run: makes the folder and writes the resolved config. Throws UsageError if there is something at
+  /// that path, unless `overwrite` is set and what is there is a run, whose files are then removed.
+  static RunDirectory create(const std::filesystem::path& path, const Config& config, bool overwrite);
+  /// A run that is there. Throws UsageError where there is none.
+  static RunDirectory open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const Config& config() const { return config_; }
+  std::filesystem::path metrics_file() const { return path_ / "metrics.csv"; }
+  std::filesystem::path heads_file() const { return path_ / "heads.csv"; }
+  std::filesystem::path ablation_file() const { return path_ / "ablation.csv"; }
+  std::filesystem::path figures_folder() const { return path_ / "figures"; }
+  std::filesystem::path checkpoint_file(Index step) const;
+  /// The steps of the checkpoints that are there, in order.
+  std::vector<Index> checkpoint_steps() const;
+  /// The newest checkpoint's file. Throws Error if there is none yet.
+  std::filesystem::path latest_checkpoint() const;
+
+ private:
+  RunDirectory(std::filesystem::path path, Config config);
+
+  std::filesystem::path path_;
+  Config config_;
+};
+
+}  // namespace tapehead

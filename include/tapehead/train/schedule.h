@@ -1,0 +1,14 @@
+/// The learning rate of every step.
+#pragma once
+
+#include "tapehead/train/config.h"
+
+namespace tapehead {
+
+/// The rate of update `step` (0, 1, ...): it rises in equal parts over the first `warmup` updates, and then
+/// stays
+/// ("constant"), or falls along half a cosine to 0 at the end of the run ("cosine"; Loshchilov and Hutter
+/// 2017).
+double scheduled_rate(const TrainConfig& config, Index step);
+
+}  // namespace tapehead

@@ -1,0 +1,58 @@
+/// One training step after another.
+///
+/// A step draws its batch from the stream of (data seed, step), cuts it into shards of a fixed size, and runs
+/// each forward and backward alone: its own tape, its own gradients, its own dropout stream. Gradient sets
+/// are added in a fixed tree, so a run has the same bits on any number of threads, and after a restart.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "tapehead/nn/transformer.h"
+#include "tapehead/tasks/task.h"
+#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/config.h"
+#include "tapehead/train/optimizer.h"
+
+namespace tapehead {
+
+class Trainer {
+ public:
+  /// A fresh model. Throws UsageError as validate(Config) does.
+  Trainer(const Config& config, int threads);
+  /// Continues from a checkpoint's model, optimizer and step.
+  Trainer(const std::filesystem::path& checkpoint, int threads);
+
+  struct StepReport {
+    double loss;           ///< mean over the batch's positions, in nats, before the update
+    double learning_rate;  ///< of this update
+    double gradient_norm;  ///< before clipping
+  };
+  /// One update. Throws Error, naming step and shard, for a loss or gradient that is not finite; the
+  /// parameters are then those of before.
+  StepReport advance();
+
+  const Config& config() const { return config_; }
+  /// Updates done since the run began.
+  Index step() const { return step_; }
+  const Transformer& model() const { return model_; }
+  const Task& task() const { return *task_; }
+  const Optimizer& optimizer() const { return *optimizer_; }
+  int threads() const { return threads_; }
+
+ private:
+  Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads);
+  Gradients gradients_of(const Batch& batch, double& loss) const;
+
+  Config config_;
+  int threads_;
+  Index step_ = 0;
+  std::unique_ptr<Task> task_;
+  Transformer model_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+/// The batch that a run is evaluated on: from its own seed, always the same, never trained on.
+Batch evaluation_batch(const Config& config);
+
+}  // namespace tapehead

@@ -1,0 +1,113 @@
+#include <charconv>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tapehead/app/commands.h"
+#include "tapehead/app/loaded_run.h"
+#include "tapehead/app/table.h"
+#include "tapehead/base/require.h"
+#include "tapehead/interp/ablation.h"
+
+namespace tapehead::app {
+
+namespace {
+
+/// "L.H" as layer and head. Throws UsageError for other text and for a head that the model does not have.
+Site parse_head(const std::string& text, const ModelConfig& config) {
+  Site site = head_output(0, 0);
+  const char* end = text.data() + text.size();
+  const auto [dot, layer_error] = std::from_chars(text.data(), end, site.layer);
+  const bool has_dot = layer_error == std::errc() && dot != end && *dot == '.';
+  const auto [last, head_error] = std::from_chars(has_dot ? dot + 1 : end, end, site.head);
+  if (!has_dot || head_error != std::errc() || last != end || site.layer < 0 || site.layer >= config.layers ||
+      site.head < 0 || site.head >= config.heads)
+    throw UsageError(
+        fmt::format("--head: expected LAYER.HEAD with a layer from 0 to {} and a head from 0 to {}, as in "
+                    "0.1, got '{}'",
+                    config.layers - 1, config.heads - 1, text));
+  return site;
+}
+
+std::string label(const Ablation& ablation) {
+  return ablation.head == kAllHeads ? fmt::format("layer {} all heads", ablation.layer)
+                                    : fmt::format("layer {} head {}", ablation.layer, ablation.head);
+}
+
+nlohmann::ordered_json json_of(const Estimate& estimate) {
+  const auto number = [](double value) {
+    return std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  return {{"mean", number(estimate.mean)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
+}
+
+void print_json(const LoadedRun& run, const Evaluation& plain, const std::vector<Ablation>& ablations) {
+  nlohmann::ordered_json document{{"run", run.directory.path().string()},
+                                  {"step", run.checkpoint.step},
+                                  {"kind", "zero"},
+                                  {"sequences", run.batch.size()},
+                                  {"plain",
+                                   {{"loss", plain.loss()},
+                                    {"loss_induction", plain.loss(Kind::induction)},
+                                    {"loss_noise", plain.loss(Kind::noise)},
+                                    {"accuracy_induction", plain.accuracy(Kind::induction)}}}};
+  for (const Ablation& ablation : ablations) {
+    nlohmann::ordered_json head =
+        ablation.head == kAllHeads ? nlohmann::ordered_json("all") : nlohmann::ordered_json(ablation.head);
+    document["ablations"].push_back({{"layer", ablation.layer},
+                                     {"head", std::move(head)},
+                                     {"change_loss", json_of(ablation.change_loss)},
+                                     {"change_induction", json_of(ablation.change_induction)},
+                                     {"change_noise", json_of(ablation.change_noise)},
+                                     {"accuracy_induction", json_of(ablation.accuracy_induction)}});
+  }
+  std::cout << document.dump(2) << "\n";
+}
+
+void print_table(const LoadedRun& run, const Evaluation& plain, const std::vector<Ablation>& ablations) {
+  TextTable table({"set to zero", "change on induction", "95 % interval", "change on noise", "95 % interval",
+                   "accuracy induction"});
+  const auto interval = [](const Estimate& e) {
+    return fmt::format("[{}, {}]", signed_decimals(e.low, 3), signed_decimals(e.high, 3));
+  };
+  for (const Ablation& a : ablations)
+    table.add({label(a), signed_decimals(a.change_induction.mean, 3), interval(a.change_induction),
+               signed_decimals(a.change_noise.mean, 3), interval(a.change_noise),
+               decimals(a.accuracy_induction.mean, 3)});
+  std::cout
+      << fmt::format(
+             "{} at step {}: change in loss (nats) when a head's output is set to zero before the output "
+             "projection,\nmeans over {} sequences with paired bootstrap intervals; without ablation: loss "
+             "{} on "
+             "induction positions,\n{} on noise, accuracy {} on induction positions\n\n",
+             run.directory.path().string(), run.checkpoint.step, run.batch.size(),
+             decimals(plain.loss(Kind::induction), 3), decimals(plain.loss(Kind::noise), 3),
+             decimals(plain.accuracy(Kind::induction), 3))
+      << table.text();
+}
+
+}  // namespace
+
+int ablate_command(const Words& words) {
+  Arguments arguments(
+      "ablate", "What the loss does when a head is taken out: every head, and each layer whole.", "RUN");
+  add_run_options(arguments);
+  arguments.options()("head",
+                      "one head only, as in 0.1 for head 1 of layer 0; the run's table stays as it is",
+                      cxxopts::value<std::string>(), "LAYER.HEAD");
+  if (!arguments.parse(words)) return 0;
+  const LoadedRun run = load_run(arguments);
+  const Transformer& model = run.checkpoint.model;
+  const EvaluateOptions options{.threads = arguments.threads()};
+  const bool one_head = arguments.has("head");
+  const Site head = one_head ? parse_head(arguments.text("head"), model.config()) : Site{};
+
+  const Evaluation plain = evaluate(model, run.batch, {}, options);
+  const std::vector<Ablation> ablations =
+      one_head ? std::vector{zero_ablation(model, run.batch, plain, head.layer, head.head, options)}
+               : ablate_all_heads(model, run.batch, plain, options);
+  if (!one_head) ablation_table(ablations).write(run.directory.ablation_file());
+  arguments.flag("json") ? print_json(run, plain, ablations) : print_table(run, plain, ablations);
+  return 0;
+}
+
+}  // namespace tapehead::app

@@ -1,0 +1,17 @@
+#include "tapehead/app/commands.h"
+
+namespace tapehead::app {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all{
+      {"train", "train a model as a config says", train_command},
+      {"eval", "losses and accuracies by kind of position", eval_command},
+      {"ablate", "what the loss does when a head is taken out", ablate_command},
+      {"heads", "what every head looks at", heads_command},
+      {"plot", "draw a run's figures", plot_command},
+      {"inspect", "parameters by name, operations and memory of a step", inspect_command},
+  };
+  return all;
+}
+
+}  // namespace tapehead::app

@@ -1,0 +1,78 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tapehead/app/commands.h"
+#include "tapehead/app/loaded_run.h"
+#include "tapehead/app/table.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tasks/repeated_sequence.h"
+#include "tapehead/train/evaluate.h"
+
+namespace tapehead::app {
+
+namespace {
+
+/// The model's results on one set of sequences.
+struct Row {
+  std::string data;
+  Evaluation evaluation;
+};
+
+nlohmann::ordered_json json_of(double value) {
+  return std::isnan(value) ? nullptr : nlohmann::ordered_json(value);
+}
+
+void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
+  nlohmann::ordered_json document{{"run", run.directory.path().string()}, {"step", run.checkpoint.step}};
+  for (const Row& row : rows)
+    document["evaluations"].push_back(
+        {{"data", row.data},
+         {"loss", json_of(row.evaluation.loss())},
+         {"loss_induction", json_of(row.evaluation.loss(Kind::induction))},
+         {"loss_noise", json_of(row.evaluation.loss(Kind::noise))},
+         {"accuracy_induction", json_of(row.evaluation.accuracy(Kind::induction))},
+         {"accuracy_noise", json_of(row.evaluation.accuracy(Kind::noise))}});
+  std::cout << document.dump(2) << "\n";
+}
+
+void print_table(const LoadedRun& run, const std::vector<Row>& rows) {
+  TextTable table({"data", "loss", "induction", "noise", "accuracy induction", "accuracy noise"});
+  for (const Row& row : rows)
+    table.add(
+        {row.data, decimals(row.evaluation.loss(), 4), decimals(row.evaluation.loss(Kind::induction), 4),
+         decimals(row.evaluation.loss(Kind::noise), 4), decimals(row.evaluation.accuracy(Kind::induction), 4),
+         decimals(row.evaluation.accuracy(Kind::noise), 4)});
+  std::cout << fmt::format(
+                   "{} at step {}: mean loss in nats by kind of position; chance is ln {} = {:.4f}\n\n",
+                   run.directory.path().string(), run.checkpoint.step, run.checkpoint.config.model.vocabulary,
+                   std::log(static_cast<double>(run.checkpoint.config.model.vocabulary)))
+            << table.text();
+}
+
+}  // namespace
+
+int eval_command(const Words& words) {
+  Arguments arguments("eval", "Losses and accuracies of a run's model, by kind of position.", "RUN");
+  add_run_options(arguments);
+  arguments.options()("periods",
+                      "also on sequences that repeat with each of these periods, trained on or not",
+                      cxxopts::value<std::string>(), "N,N,...");
+  if (!arguments.parse(words)) return 0;
+  const LoadedRun run = load_run(arguments);
+  const EvaluateOptions options{.threads = arguments.threads()};
+  const Config& config = run.checkpoint.config;
+
+  std::vector<Row> rows{{"evaluation batch", evaluate(run.checkpoint.model, run.batch, {}, options)}};
+  if (arguments.has("periods"))
+    for (const Index period : arguments.numbers("periods", 1)) {
+      const FixedPeriodSequence task(
+          {.vocabulary = config.model.vocabulary, .length = config.task.length, .period = period});
+      Generator generator(config.train.evaluation_seed, Purpose::evaluation, period);
+      const Batch batch = task.sample(generator, run.batch.size());
+      rows.push_back({fmt::format("period {}", period), evaluate(run.checkpoint.model, batch, {}, options)});
+    }
+  arguments.flag("json") ? print_json(run, rows) : print_table(run, rows);
+  return 0;
+}
+
+}  // namespace tapehead::app

@@ -1,0 +1,89 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tapehead/app/arguments.h"
+#include "tapehead/app/commands.h"
+#include "tapehead/app/table.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tensor/gemm.h"
+#include "tapehead/tensor/memory.h"
+#include "tapehead/train/run_directory.h"
+#include "tapehead/train/trainer.h"
+
+namespace tapehead::app {
+
+namespace {
+
+/// What one training step costs, counted while it runs on one thread.
+struct StepCost {
+  Index operations;  ///< multiplications and additions of matrix products
+  Index peak_bytes;  ///< of all arrays: parameters, averages, gradients, activations
+  Index parameter_bytes;
+  Index average_bytes;  ///< what the optimizer keeps between steps
+};
+
+StepCost measure_step(Trainer& trainer) {
+  const Index before = gemm_operations();
+  reset_peak_memory();
+  trainer.advance();
+  StepCost cost{gemm_operations() - before, memory_use().peak, 0, 0};
+  cost.parameter_bytes = trainer.model().parameters().count() * static_cast<Index>(sizeof(Real));
+  for (const Optimizer::State& state : trainer.optimizer().state())
+    cost.average_bytes += state.values.count() * static_cast<Index>(sizeof(Real));
+  return cost;
+}
+
+void print_json(const Trainer& trainer, const StepCost& cost) {
+  nlohmann::ordered_json document;
+  for (const Parameters::Entry& entry : trainer.model().parameters().entries())
+    document["parameters"].push_back(
+        {{"name", entry.name},
+         {"shape", std::vector<Index>(entry.shape.sizes().begin(), entry.shape.sizes().end())},
+         {"count", entry.count()},
+         {"decays", entry.decays()}});
+  document["parameter_count"] = trainer.model().parameters().count();
+  document["step"] = {{"tokens", trainer.config().train.batch * trainer.task().length()},
+                      {"operations", cost.operations},
+                      {"peak_bytes", cost.peak_bytes},
+                      {"parameter_bytes", cost.parameter_bytes},
+                      {"optimizer_bytes", cost.average_bytes}};
+  std::cout << document.dump(2) << "\n";
+}
+
+std::string mebibytes(Index bytes) {
+  return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+void print_table(const Trainer& trainer, const StepCost& cost) {
+  TextTable table({"parameter", "shape", "count", "decays"});
+  for (const Parameters::Entry& entry : trainer.model().parameters().entries())
+    table.add({entry.name, to_string(entry.shape), grouped(entry.count()), entry.decays() ? "yes" : "no"});
+  table.add({"all", "", grouped(trainer.model().parameters().count()), ""});
+  const Index tokens = trainer.config().train.batch * trainer.task().length();
+  std::cout
+      << table.text()
+      << fmt::format(
+             "\none training step of {} tokens, counted while it ran on one thread:\n"
+             "  {} operations in matrix products (a multiplication and an addition are two), {} a token\n"
+             "  {} of arrays at the peak, of them {} parameters and {} averages of the optimizer\n",
+             grouped(tokens), grouped(cost.operations), grouped(cost.operations / tokens),
+             mebibytes(cost.peak_bytes), mebibytes(cost.parameter_bytes), mebibytes(cost.average_bytes));
+}
+
+}  // namespace
+
+int inspect_command(const Words& words) {
+  Arguments arguments("inspect", "A model's parameters by name, and what a training step costs.",
+                      "RUN|CONFIG");
+  arguments.add_json();
+  if (!arguments.parse(words)) return 0;
+  const std::filesystem::path path = arguments.positional();
+  const Config config =
+      std::filesystem::is_directory(path) ? RunDirectory::open(path).config() : read_config(path);
+  Trainer trainer(config, 1);
+  const StepCost cost = measure_step(trainer);
+  arguments.flag("json") ? print_json(trainer, cost) : print_table(trainer, cost);
+  return 0;
+}
+
+}  // namespace tapehead::app

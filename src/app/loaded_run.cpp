@@ -1,0 +1,41 @@
+#include "tapehead/app/loaded_run.h"
+
+#include <algorithm>
+
+#include "tapehead/base/require.h"
+#include "tapehead/train/trainer.h"
+
+namespace tapehead::app {
+
+void add_run_options(Arguments& arguments) {
+  arguments.options()("step", "the checkpoint to look at (default: the last)", cxxopts::value<std::string>(),
+                      "N");
+  arguments.options()("sequences", "how many sequences to evaluate on (default: as the run did)",
+                      cxxopts::value<std::string>(), "N");
+  arguments.add_threads();
+  arguments.add_json();
+}
+
+LoadedRun load_run(const Arguments& arguments) {
+  RunDirectory directory = RunDirectory::open(arguments.positional());
+  std::filesystem::path file;
+  if (arguments.has("step")) {
+    const Index step = arguments.number("step", 0);
+    const std::vector<Index> steps = directory.checkpoint_steps();
+    if (std::find(steps.begin(), steps.end(), step) == steps.end()) {
+      std::string list;
+      for (const Index there : steps) list += fmt::format(" {}", there);
+      throw UsageError(fmt::format("--step: {} has no checkpoint of step {}; it has{}",
+                                   directory.path().string(), step, list.empty() ? " none" : list));
+    }
+    file = directory.checkpoint_file(step);
+  } else {
+    file = directory.latest_checkpoint();
+  }
+  Checkpoint checkpoint = load_checkpoint(file);
+  Config config = checkpoint.config;
+  if (arguments.has("sequences")) config.train.evaluation_sequences = arguments.number("sequences", 1);
+  return {std::move(directory), std::move(checkpoint), evaluation_batch(config)};
+}
+
+}  // namespace tapehead::app

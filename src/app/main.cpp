@@ -1,0 +1,79 @@
+#include <fmt/core.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "tapehead/app/commands.h"
+#include "tapehead/base/nearest.h"
+#include "tapehead/base/require.h"
+#include "tapehead/base/version.h"
+
+namespace tapehead::app {
+
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongCall = 2;
+
+void print_help() {
+  fmt::print(
+      "Trains small transformers on a tape, watches induction heads form, and takes them apart.\n\n"
+      "Usage: tapehead COMMAND [OPTION...]\n\n");
+  for (const Command& command : commands()) fmt::print("  {:10} {}\n", command.name, command.summary);
+  fmt::print(
+      "\ntapehead COMMAND --help tells more; tapehead --version says which this is.\n"
+      "Exit status: 0 done, 1 failed while running, 2 wrong call or wrong config.\n");
+}
+
+int run(const Words& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help();
+    return words.empty() ? kWrongCall : kDone;
+  }
+  if (words[0] == "--version") {
+    fmt::print("tapehead {}\n", version());
+    return kDone;
+  }
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) {
+    if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
+    names.push_back(command.name);
+  }
+  throw UsageError(fmt::format("no command '{}'; the nearest is '{}'; see tapehead --help", words[0],
+                               nearest(words[0], names)));
+}
+
+/// The only place that catches.
+int run_and_report(const Words& words) {
+  try {
+    const int status = run(words);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) throw Error("cannot write to standard output");
+    return status;
+  } catch (const UsageError& error) {
+    spdlog::error(error.what());
+    return kWrongCall;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("not enough memory; make the model, the batch or the shards smaller");
+  } catch (const InternalError& error) {
+    spdlog::error("{} (this is a fault of Tapehead's own: please report it)", error.what());
+  } catch (const std::exception& error) {
+    spdlog::error(error.what());
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+}  // namespace tapehead::app
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("tapehead"));
+  spdlog::set_pattern("%^%l%$: %v");
+  return tapehead::app::run_and_report({argv + 1, argv + argc});
+}

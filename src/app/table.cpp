@@ -1,0 +1,64 @@
+#include "tapehead/app/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tapehead::app {
+
+namespace {
+
+/// How many characters a terminal shows for UTF-8 text: bytes that do not continue another.
+std::size_t shown_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool looks_like_a_number(const std::string& text) {
+  return text == "-" || text.find_first_of("0123456789") == 0 ||
+         (text.size() > 1 && text.find_first_of("+-") == 0 &&
+          std::isdigit(static_cast<unsigned char>(text[1])) != 0);
+}
+
+}  // namespace
+
+std::string TextTable::text() const {
+  const std::size_t columns = rows_.front().size();
+  std::vector<std::size_t> widths(columns, 0);
+  std::vector<bool> numeric(columns, true);
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    for (std::size_t i = 0; i < columns; ++i) {
+      widths[i] = std::max(widths[i], shown_width(rows_[row][i]));
+      if (row > 0 && !looks_like_a_number(rows_[row][i])) numeric[i] = false;
+    }
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const std::string padding(widths[i] - shown_width(row[i]), ' ');
+      line += fmt::format("{}{}{}", i == 0 ? "" : "  ", numeric[i] ? padding : "", row[i]);
+      if (!numeric[i]) line += padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string decimals(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string signed_decimals(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:+.{}f}", value, digits);
+}
+
+std::string grouped(long long count) {
+  std::string text = std::to_string(count);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+}  // namespace tapehead::app

@@ -1,0 +1,289 @@
+#include "tapehead/autograd/elementary.h"
+
+#include <cmath>
+#include <vector>
+#include <xtensor/xmanipulation.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xnoalias.hpp>
+
+#include "tapehead/autograd/tape.h"
+#include "tapehead/base/require.h"
+#include "tapehead/kernels/softmax.h"
+#include "tapehead/tensor/xtensor.h"
+
+namespace tapehead {
+
+namespace {
+
+auto value_of(const Variable& x) { return view(x.data(), x.shape()); }
+auto output_of(Variable& y) { return view(y.output(), y.shape()); }
+auto upstream_of(const Variable& y) { return view(y.upstream(), y.shape()); }
+
+/// sink += gradient summed over the axes along which `shape` was stretched.
+void add_reduced(Real* sink, const Shape& shape, const Tensor& gradient) {
+  std::vector<std::size_t> axes;
+  const int extra = gradient.shape().rank() - shape.rank();
+  for (int axis = 0; axis < gradient.shape().rank(); ++axis)
+    if (axis < extra || (shape[axis - extra] == 1 && gradient.shape()[axis] != 1))
+      axes.push_back(static_cast<std::size_t>(axis));
+  const xt::xarray<Real> reduced = xt::sum(view(gradient), axes, xt::evaluation_strategy::immediate);
+  for (Index i = 0; i < shape.count(); ++i) sink[i] += reduced.data()[i];
+}
+
+/// Adds `gradient`, an expression of shape `shape`, to what x has so far.
+template <class Expression>
+void accumulate(const Variable& x, const Shape& shape, const Expression& gradient) {
+  Real* sink = x.gradient_sink();
+  if (sink == nullptr) return;
+  if (x.shape() == shape) {
+    xt::noalias(view(sink, shape)) += gradient;
+    return;
+  }
+  Tensor whole = Tensor::uninitialised(shape);
+  xt::noalias(view(whole)) = gradient;
+  add_reduced(sink, x.shape(), whole);
+}
+
+/// The chain rule through an elementwise op y of x: adds upstream * slope, and nothing where upstream is 0,
+/// so that a value which was not taken passes nothing on, however steep the op is there.
+template <class Slope>
+void accumulate_through(const Variable& x, const Variable& y, const Slope& slope) {
+  accumulate(x, y.shape(), xt::where(xt::equal(upstream_of(y), Real{0}), Real{0}, upstream_of(y) * slope));
+}
+
+/// How an axis splits an array: outer blocks of `size` slices of `inner` elements.
+struct AxisSplit {
+  Index outer = 1;
+  Index size = 1;
+  Index inner = 1;
+};
+
+AxisSplit split_at(const Shape& shape, int axis) {
+  axis = shape.checked_axis(axis);
+  AxisSplit split;
+  for (int i = 0; i < shape.rank(); ++i)
+    (i < axis ? split.outer : i == axis ? split.size : split.inner) *= shape[i];
+  return split;
+}
+
+}  // namespace
+
+Variable add(const Variable& a, const Variable& b) {
+  Variable y = Variable::result("add", broadcast(a.shape(), b.shape()), {&a, &b});
+  xt::noalias(output_of(y)) = value_of(a) + value_of(b);
+  record("add", y, [a, b, y] {
+    accumulate(a, y.shape(), upstream_of(y));
+    accumulate(b, y.shape(), upstream_of(y));
+  });
+  return y;
+}
+
+Variable subtract(const Variable& a, const Variable& b) {
+  Variable y = Variable::result("subtract", broadcast(a.shape(), b.shape()), {&a, &b});
+  xt::noalias(output_of(y)) = value_of(a) - value_of(b);
+  record("subtract", y, [a, b, y] {
+    accumulate(a, y.shape(), upstream_of(y));
+    accumulate(b, y.shape(), -upstream_of(y));
+  });
+  return y;
+}
+
+Variable multiply(const Variable& a, const Variable& b) {
+  Variable y = Variable::result("multiply", broadcast(a.shape(), b.shape()), {&a, &b});
+  xt::noalias(output_of(y)) = value_of(a) * value_of(b);
+  record("multiply", y, [a, b, y] {
+    accumulate_through(a, y, value_of(b));
+    accumulate_through(b, y, value_of(a));
+  });
+  return y;
+}
+
+Variable divide(const Variable& a, const Variable& b) {
+  Variable y = Variable::result("divide", broadcast(a.shape(), b.shape()), {&a, &b});
+  xt::noalias(output_of(y)) = value_of(a) / value_of(b);
+  record("divide", y, [a, b, y] {
+    accumulate_through(a, y, Real{1} / value_of(b));
+    accumulate_through(b, y, -value_of(y) / value_of(b));
+  });
+  return y;
+}
+
+Variable scale(const Variable& x, Real factor) {
+  Variable y = Variable::result("scale", x.shape(), {&x});
+  xt::noalias(output_of(y)) = factor * value_of(x);
+  record("scale", y, [x, y, factor] { accumulate(x, y.shape(), factor * upstream_of(y)); });
+  return y;
+}
+
+Variable exp(const Variable& x) {
+  Variable y = Variable::result("exp", x.shape(), {&x});
+  xt::noalias(output_of(y)) = xt::exp(value_of(x));
+  record("exp", y, [x, y] { accumulate_through(x, y, value_of(y)); });
+  return y;
+}
+
+Variable log(const Variable& x) {
+  Variable y = Variable::result("log", x.shape(), {&x});
+  xt::noalias(output_of(y)) = xt::log(value_of(x));
+  record("log", y, [x, y] { accumulate_through(x, y, Real{1} / value_of(x)); });
+  return y;
+}
+
+Variable sqrt(const Variable& x) {
+  Variable y = Variable::result("sqrt", x.shape(), {&x});
+  xt::noalias(output_of(y)) = xt::sqrt(value_of(x));
+  record("sqrt", y, [x, y] { accumulate_through(x, y, Real(0.5) / value_of(y)); });
+  return y;
+}
+
+Variable tanh(const Variable& x) {
+  Variable y = Variable::result("tanh", x.shape(), {&x});
+  xt::noalias(output_of(y)) = xt::tanh(value_of(x));
+  record("tanh", y, [x, y] { accumulate_through(x, y, Real{1} - value_of(y) * value_of(y)); });
+  return y;
+}
+
+Variable where(const Tensor& condition, const Variable& a, const Variable& b) {
+  require(a.shape() == condition.shape() && b.shape() == condition.shape(),
+          "[where] expected three arrays of one shape, got {}, {} and {}", to_string(condition.shape()),
+          to_string(a.shape()), to_string(b.shape()));
+  Variable y = Variable::result("where", condition.shape(), {&a, &b});
+  for (Index i = 0; i < condition.count(); ++i)
+    y.output()[i] = condition.data()[i] != 0 ? a.data()[i] : b.data()[i];
+  record("where", y, [condition, a, b, y] {
+    Real* da = a.gradient_sink();
+    Real* db = b.gradient_sink();
+    for (Index i = 0; i < condition.count(); ++i) {
+      Real* taken = condition.data()[i] != 0 ? da : db;
+      if (taken != nullptr) taken[i] += y.upstream()[i];
+    }
+  });
+  return y;
+}
+
+Variable reshape(const Variable& x, const Shape& shape) {
+  require(x.shape().count() == shape.count(), "[reshape] {} has {} elements, {} has {}", to_string(x.shape()),
+          x.shape().count(), to_string(shape), shape.count());
+  Variable y = Variable::result("reshape", shape, {&x});
+  std::copy_n(x.data(), shape.count(), y.output());
+  record("reshape", y, [x, y] { accumulate(x, x.shape(), view(y.upstream(), x.shape())); });
+  return y;
+}
+
+Variable transpose(const Variable& x, int axis, int other_axis) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(x.shape().rank()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  axis = x.shape().checked_axis(axis);
+  other_axis = x.shape().checked_axis(other_axis);
+  std::swap(order[static_cast<std::size_t>(axis)], order[static_cast<std::size_t>(other_axis)]);
+  const Shape shape = x.shape().with(axis, x.shape()[other_axis]).with(other_axis, x.shape()[axis]);
+  Variable y = Variable::result("transpose", shape, {&x});
+  xt::noalias(output_of(y)) = xt::transpose(value_of(x), order);
+  record("transpose", y, [x, y, order] { accumulate(x, x.shape(), xt::transpose(upstream_of(y), order)); });
+  return y;
+}
+
+Variable slice(const Variable& x, int axis, Index begin, Index end) {
+  const AxisSplit split = split_at(x.shape(), axis);
+  require(begin >= 0 && begin <= end && end <= split.size, "[slice] no elements {} to {} along axis {} of {}",
+          begin, end, axis, to_string(x.shape()));
+  const Index run = (end - begin) * split.inner;
+  const Index stride = split.size * split.inner;
+  const Index first = begin * split.inner;
+  Variable y = Variable::result("slice", x.shape().with(axis, end - begin), {&x});
+  for (Index i = 0; i < split.outer; ++i)
+    std::copy_n(x.data() + i * stride + first, run, y.output() + i * run);
+  record("slice", y, [x, y, split, run, stride, first] {
+    Real* dx = x.gradient_sink();
+    for (Index i = 0; i < split.outer; ++i)
+      for (Index j = 0; j < run; ++j) dx[i * stride + first + j] += y.upstream()[i * run + j];
+  });
+  return y;
+}
+
+Variable sum(const Variable& x) { return reshape(sum(reshape(x, {x.shape().count()}), 0), {}); }
+
+Variable sum(const Variable& x, int axis) {
+  const AxisSplit split = split_at(x.shape(), axis);
+  Variable y = Variable::result("sum", x.shape().with(axis, 1), {&x});
+  for (Index i = 0; i < split.outer; ++i)
+    for (Index k = 0; k < split.inner; ++k) {
+      double total = 0;
+      for (Index j = 0; j < split.size; ++j)
+        total += static_cast<double>(x.data()[(i * split.size + j) * split.inner + k]);
+      y.output()[i * split.inner + k] = static_cast<Real>(total);
+    }
+  record("sum", y, [x, y, split] {
+    Real* dx = x.gradient_sink();
+    for (Index i = 0; i < split.outer; ++i)
+      for (Index j = 0; j < split.size; ++j)
+        for (Index k = 0; k < split.inner; ++k)
+          dx[(i * split.size + j) * split.inner + k] += y.upstream()[i * split.inner + k];
+  });
+  return y;
+}
+
+Variable mean(const Variable& x) {
+  require(x.shape().count() > 0, "[mean] the mean of no elements, shape {}", to_string(x.shape()));
+  return scale(sum(x), 1 / static_cast<Real>(x.shape().count()));
+}
+
+Variable mean(const Variable& x, int axis) {
+  require(x.shape()[axis] > 0, "[mean] the mean of no elements along axis {} of {}", axis,
+          to_string(x.shape()));
+  return scale(sum(x, axis), 1 / static_cast<Real>(x.shape()[axis]));
+}
+
+Variable max(const Variable& x, int axis) {
+  const AxisSplit split = split_at(x.shape(), axis);
+  require(split.size > 0, "[max] the largest of no elements along axis {} of {}", axis, to_string(x.shape()));
+  Variable y = Variable::result("max", x.shape().with(axis, 1), {&x});
+  std::vector<Index> places(static_cast<std::size_t>(y.shape().count()));
+  for (Index i = 0; i < split.outer; ++i)
+    for (Index k = 0; k < split.inner; ++k) {
+      Index place = i * split.size * split.inner + k;
+      for (Index j = 1; j < split.size; ++j) {
+        const Index candidate = (i * split.size + j) * split.inner + k;
+        if (x.data()[candidate] > x.data()[place]) place = candidate;
+      }
+      places[static_cast<std::size_t>(i * split.inner + k)] = place;
+      y.output()[i * split.inner + k] = x.data()[place];
+    }
+  record("max", y, [x, y, places] {
+    Real* dx = x.gradient_sink();
+    for (std::size_t i = 0; i < places.size(); ++i) dx[places[i]] += y.upstream()[i];
+  });
+  return y;
+}
+
+Variable softmax(const Variable& x) {
+  const Index width = x.shape()[-1];
+  require(width > 0, "[softmax] a row of no elements, shape {}", to_string(x.shape()));
+  Variable y = Variable::result("softmax", x.shape(), {&x});
+  for (Index i = 0; i < x.shape().rows(); ++i)
+    kernels::softmax_row(y.output() + i * width, x.data() + i * width, width);
+  record("softmax", y, [x, y, width] {
+    Real* dx = x.gradient_sink();
+    for (Index i = 0; i < x.shape().rows(); ++i)
+      kernels::softmax_row_backward(dx + i * width, y.upstream() + i * width, y.data() + i * width, width);
+  });
+  return y;
+}
+
+Variable gather(const Variable& x, const Tokens& ids) {
+  require(x.shape().rank() == 3 && x.shape()[0] == ids.batch() && x.shape()[1] == ids.length(),
+          "[gather] expected x (B, T, N) for ids ({}, {}), got {}", ids.batch(), ids.length(),
+          to_string(x.shape()));
+  const Index width = x.shape()[2];
+  for (const std::int32_t id : ids.values())
+    require(id >= 0 && id < width, "[gather] expected ids between 0 and {}, got {}", width - 1, id);
+  Variable y = Variable::result("gather", {ids.batch(), ids.length()}, {&x});
+  for (Index i = 0; i < ids.count(); ++i) y.output()[i] = x.data()[i * width + ids.data()[i]];
+  record("gather", y, [x, y, ids, width] {
+    Real* dx = x.gradient_sink();
+    for (Index i = 0; i < ids.count(); ++i) dx[i * width + ids.data()[i]] += y.upstream()[i];
+  });
+  return y;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,185 @@
+#include "tapehead/autograd/fused.h"
+
+#include <cmath>
+#include <vector>
+
+#include "tapehead/autograd/tape.h"
+#include "tapehead/base/require.h"
+#include "tapehead/kernels/attention.h"
+#include "tapehead/kernels/cross_entropy.h"
+#include "tapehead/kernels/dropout.h"
+#include "tapehead/kernels/embedding.h"
+#include "tapehead/kernels/layer_norm.h"
+#include "tapehead/kernels/linear.h"
+
+namespace tapehead {
+
+namespace {
+
+std::string shape_of(const Variable& x) { return x ? to_string(x.shape()) : "nothing"; }
+
+bool is_vector(const Variable& x, Index size) { return x.shape().rank() == 1 && x.shape()[0] == size; }
+
+void check_ids(const char* op, const Tokens& ids, Index limit, bool ignored_allowed) {
+  for (const std::int32_t id : ids.values())
+    require((id >= 0 && id < limit) || (ignored_allowed && id == kIgnored),
+            "[{}] expected token ids between 0 and {}, got {}", op, limit - 1, id);
+}
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& weight, const Variable& bias) {
+  require(x.shape().rank() >= 1 && weight.shape().rank() == 2 && x.shape()[-1] == weight.shape()[1],
+          "[linear] expected x (..., inputs) and weight (outputs, inputs), got {} and {}", shape_of(x),
+          shape_of(weight));
+  const Index inputs = weight.shape()[1];
+  const Index outputs = weight.shape()[0];
+  require(!bias || is_vector(bias, outputs), "[linear] expected bias ({}), got {}", outputs, shape_of(bias));
+  const Index rows = x.shape().rows();
+  Variable y = Variable::result("linear", x.shape().with(-1, outputs), {&x, &weight, &bias});
+  kernels::linear_forward(y.output(), x.data(), weight.data(), bias ? bias.data() : nullptr, rows, inputs,
+                          outputs);
+  record("linear", y, [x, weight, bias, y, rows, inputs, outputs] {
+    kernels::linear_backward(x.gradient_sink(), weight.gradient_sink(), bias.gradient_sink(), y.upstream(),
+                             x.data(), weight.data(), rows, inputs, outputs);
+  });
+  return y;
+}
+
+Variable embedding(const Variable& table, const Tokens& ids) {
+  require(table.shape().rank() == 2, "[embedding] expected table (V, C), got {}", shape_of(table));
+  check_ids("embedding", ids, table.shape()[0], false);
+  const Index width = table.shape()[1];
+  Variable y = Variable::result("embedding", {ids.batch(), ids.length(), width}, {&table});
+  kernels::embedding_forward(y.output(), table.data(), ids.data(), ids.count(), width);
+  record("embedding", y, [table, y, ids, width] {
+    kernels::embedding_backward(table.gradient_sink(), y.upstream(), ids.data(), ids.count(), width);
+  });
+  return y;
+}
+
+Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon) {
+  require(x.shape().rank() >= 1 && x.shape()[-1] > 0 && is_vector(gain, x.shape()[-1]) &&
+              (!bias || is_vector(bias, x.shape()[-1])),
+          "[layer_norm] expected x (..., C), gain (C) and bias (C), got {}, {} and {}", shape_of(x),
+          shape_of(gain), shape_of(bias));
+  require(epsilon > 0, "[layer_norm] expected an epsilon above 0, got {}", epsilon);
+  const Index width = x.shape()[-1];
+  const Index rows = x.shape().rows();
+  Variable y = Variable::result("layer_norm", x.shape(), {&x, &gain, &bias});
+  Tensor means = Tensor::uninitialised({rows});
+  Tensor scales = Tensor::uninitialised({rows});
+  kernels::layer_norm_forward(y.output(), means.data(), scales.data(), x.data(), gain.data(),
+                              bias ? bias.data() : nullptr, epsilon, rows, width);
+  record("layer_norm", y,
+         [x, gain, bias, y, means = std::move(means), scales = std::move(scales), rows, width] {
+           kernels::layer_norm_backward(x.gradient_sink(), gain.gradient_sink(), bias.gradient_sink(),
+                                        y.upstream(), x.data(), gain.data(), means.data(), scales.data(),
+                                        rows, width);
+         });
+  return y;
+}
+
+Variable dropout(const Variable& x, double p, Generator& generator) {
+  require(p >= 0 && p <= 1, "[dropout] expected a probability between 0 and 1, got {}", p);
+  if (p == 0) return x;
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(x.shape().count()));
+  const double threshold = p * 0x1.0p32;
+  for (std::uint8_t& keep : kept) keep = static_cast<double>(generator.bits()) >= threshold ? 1 : 0;
+  const Real factor = p < 1 ? static_cast<Real>(1 / (1 - p)) : 0;
+  Variable y = Variable::result("dropout", x.shape(), {&x});
+  kernels::dropout_forward(y.output(), x.data(), kept.data(), factor, x.shape().count());
+  record("dropout", y, [x, y, kept = std::move(kept), factor] {
+    kernels::dropout_backward(x.gradient_sink(), y.upstream(), kept.data(), factor, x.shape().count());
+  });
+  return y;
+}
+
+Variable gelu(const Variable& x, GeluForm form) {
+  Variable y = Variable::result("gelu", x.shape(), {&x});
+  kernels::gelu_forward(y.output(), x.data(), form, x.shape().count());
+  record("gelu", y, [x, y, form] {
+    kernels::gelu_backward(x.gradient_sink(), y.upstream(), x.data(), form, x.shape().count());
+  });
+  return y;
+}
+
+Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
+                           const AttentionMask& mask) {
+  const Shape& shape = queries.shape();
+  require(heads >= 1 && shape.rank() == 3 && shape[2] > 0 && shape[2] % heads == 0 && keys.shape() == shape,
+          "[attention] expected queries and keys (B, T, C) with C divisible by {} heads, got {} and {}",
+          heads, shape_of(queries), shape_of(keys));
+  const Mask& visible = mask.visible;
+  require(visible.empty() || (visible.batch() == shape[0] && visible.length() == shape[1]),
+          "[attention] expected a padding mask ({}, {}), got ({}, {})", shape[0], shape[1], visible.batch(),
+          visible.length());
+  const kernels::AttentionSizes sizes{shape[0], shape[1], heads, shape[2] / heads};
+  Variable p =
+      Variable::result("attention_pattern", {shape[0], heads, shape[1], shape[1]}, {&queries, &keys});
+  kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(), mask.causal,
+                                     visible.empty() ? nullptr : visible.data(), sizes);
+  record("attention_pattern", p, [queries, keys, p, sizes] {
+    kernels::attention_pattern_backward(queries.gradient_sink(), keys.gradient_sink(), p.upstream(), p.data(),
+                                        queries.data(), keys.data(), sizes);
+  });
+  return p;
+}
+
+Variable attention_mix(const Variable& pattern, const Variable& values) {
+  const Shape& p = pattern.shape();
+  const Shape& v = values.shape();
+  require(
+      p.rank() == 4 && v.rank() == 3 && p[0] == v[0] && p[2] == v[1] && p[3] == v[1] && p[1] > 0 &&
+          v[2] % p[1] == 0,
+      "[attention] expected pattern (B, H, T, T) and values (B, T, C) with C divisible by H, got {} and {}",
+      shape_of(pattern), shape_of(values));
+  const kernels::AttentionSizes sizes{v[0], v[1], p[1], v[2] / p[1]};
+  Variable z = Variable::result("attention_mix", v, {&pattern, &values});
+  kernels::attention_mix_forward(z.output(), pattern.data(), values.data(), sizes);
+  record("attention_mix", z, [pattern, values, z, sizes] {
+    kernels::attention_mix_backward(pattern.gradient_sink(), values.gradient_sink(), z.upstream(),
+                                    pattern.data(), values.data(), sizes);
+  });
+  return z;
+}
+
+Variable cross_entropy(const Variable& logits, const Tokens& targets, const CrossEntropyOptions& options) {
+  const Shape& shape = logits.shape();
+  require(shape.rank() == 3 && shape[0] == targets.batch() && shape[1] == targets.length(),
+          "[cross_entropy] expected logits (B, T, V) for targets ({}, {}), got {}", targets.batch(),
+          targets.length(), shape_of(logits));
+  require(options.weights.count() == 0 || options.weights.shape() == shape.without(-1),
+          "[cross_entropy] expected weights ({}, {}), got {}", shape[0], shape[1],
+          to_string(options.weights.shape()));
+  require(options.divisor >= 0, "[cross_entropy] expected a divisor of at least 0, got {}", options.divisor);
+  check_ids("cross_entropy", targets, shape[2], true);
+
+  Tensor dlosses(shape.without(-1));  // d loss / d each position's loss, at an upstream of 1
+  double counted = 0;
+  for (Index i = 0; i < targets.count(); ++i) {
+    if (targets.data()[i] == kIgnored) continue;
+    dlosses.data()[i] = options.weights.count() == 0 ? 1 : options.weights.data()[i];
+    counted += static_cast<double>(dlosses.data()[i]);
+  }
+  const double divisor = options.divisor > 0 ? options.divisor : counted;
+  Tensor losses = Tensor::uninitialised(dlosses.shape());
+  kernels::cross_entropy_forward(losses.data(), logits.data(), targets.data(), targets.count(), shape[2]);
+  double total = 0;
+  for (Index i = 0; i < targets.count(); ++i) {
+    if (dlosses.data()[i] == 0) continue;
+    total += static_cast<double>(dlosses.data()[i]) * static_cast<double>(losses.data()[i]);
+    dlosses.data()[i] = static_cast<Real>(static_cast<double>(dlosses.data()[i]) / divisor);
+  }
+
+  Variable loss = Variable::result("cross_entropy", {}, {&logits});
+  *loss.output() = static_cast<Real>(counted == 0 ? 0 : total / divisor);
+  record("cross_entropy", loss, [logits, loss, targets, dlosses = std::move(dlosses)]() mutable {
+    for (Real& dloss : dlosses.values()) dloss *= *loss.upstream();
+    kernels::cross_entropy_backward(logits.gradient_sink(), dlosses.data(), logits.data(), targets.data(),
+                                    targets.count(), logits.shape()[2]);
+  });
+  return loss;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,120 @@
+#include "tapehead/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+thread_local bool inside_loop = false;
+
+/// One call of parallel_for: the indices still to take, and what went wrong where.
+struct Loop {
+  Loop(const std::function<void(Index)>& loop_body, Index loop_count) : body(loop_body), count(loop_count) {}
+
+  const std::function<void(Index)>& body;
+  const Index count;
+  std::atomic<Index> next{0};
+  std::mutex mutex;
+  Index failed_index = 0;
+  std::exception_ptr failure;
+
+  void run() {
+    const bool nested = std::exchange(inside_loop, true);
+    for (Index i = next++; i < count; i = next++) {
+      try {
+        body(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure || i < failed_index) {
+          failed_index = i;
+          failure = std::current_exception();
+        }
+      }
+    }
+    inside_loop = nested;
+  }
+};
+
+/// Threads that sleep between loops. They are started when first wanted and joined when the program ends.
+class Pool {
+ public:
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  void run(Loop& loop, int helpers) {
+    const std::lock_guard one_loop_at_a_time(entry_);
+    {
+      const std::lock_guard lock(mutex_);
+      while (static_cast<int>(workers_.size()) < helpers) workers_.emplace_back([this] { work(); });
+      loop_ = &loop;
+      wanted_ = helpers;
+    }
+    wake_.notify_all();
+    loop.run();
+    std::unique_lock lock(mutex_);
+    wanted_ = 0;  // a helper that has not woken by now has nothing left to do
+    idle_.wait(lock, [this] { return busy_ == 0; });
+    loop_ = nullptr;
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return closing_ || wanted_ > 0; });
+      if (closing_) return;
+      --wanted_;
+      ++busy_;
+      Loop* loop = loop_;
+      lock.unlock();
+      loop->run();
+      lock.lock();
+      if (--busy_ == 0) idle_.notify_one();
+    }
+  }
+
+  std::mutex entry_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::vector<std::thread> workers_;
+  Loop* loop_ = nullptr;
+  int wanted_ = 0;
+  int busy_ = 0;
+  bool closing_ = false;
+};
+
+}  // namespace
+
+void parallel_for(Index count, int threads, const std::function<void(Index)>& body) {
+  require(threads >= 1, "[parallel_for] expected at least one thread, got {}", threads);
+  Loop loop(body, count);
+  const int helpers = inside_loop ? 0 : static_cast<int>(std::min<Index>(threads, count)) - 1;
+  if (helpers < 1) {
+    loop.run();
+  } else {
+    static Pool pool;
+    pool.run(loop, helpers);
+  }
+  if (loop.failure) std::rethrow_exception(loop.failure);
+}
+
+int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace tapehead

@@ -1,0 +1,7 @@
+#include "tapehead/base/version.h"
+
+namespace tapehead {
+
+const char* version() { return TAPEHEAD_VERSION; }
+
+}  // namespace tapehead

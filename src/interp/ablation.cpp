@@ -1,0 +1,96 @@
+#include "tapehead/interp/ablation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tapehead/base/random.h"
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+constexpr int kResamples = 2000;
+constexpr std::uint64_t kBootstrapSeed = 1;
+
+std::vector<double> differences(const std::vector<double>& with, const std::vector<double>& without) {
+  std::vector<double> result(with.size());
+  std::transform(with.begin(), with.end(), without.begin(), result.begin(), std::minus<>());
+  return result;
+}
+
+double mean(const std::vector<double>& values) {
+  double total = 0;
+  for (const double value : values) total += value;
+  return total / static_cast<double>(values.size());
+}
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+
+}  // namespace
+
+Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
+  std::vector<double> there;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(there),
+               [](double v) { return !std::isnan(v); });
+  if (there.empty()) {
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    return {nothing, nothing, nothing};
+  }
+  Generator generator(seed, Purpose::bootstrap);
+  std::vector<double> means;
+  std::vector<double> resample(there.size());
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& value : resample)
+      value = there[static_cast<std::size_t>(generator.below(static_cast<Index>(there.size())))];
+    means.push_back(mean(resample));
+  }
+  std::sort(means.begin(), means.end());
+  const auto quantile = [&](double share) {
+    return means[static_cast<std::size_t>(std::lround(share * static_cast<double>(kResamples - 1)))];
+  };
+  return {mean(there), quantile(0.025), quantile(0.975)};
+}
+
+Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
+                       Index head, const EvaluateOptions& options) {
+  Edits edits;
+  edits.zero(head_output(layer, head));
+  const Evaluation ablated = evaluate(model, batch, {&edits}, options);
+  const auto change = [&](Kind kind) {
+    return bootstrap(differences(ablated.loss_by_sequence(kind), plain.loss_by_sequence(kind)),
+                     kBootstrapSeed);
+  };
+  return {.layer = layer,
+          .head = head,
+          .change_loss =
+              bootstrap(differences(ablated.loss_by_sequence(), plain.loss_by_sequence()), kBootstrapSeed),
+          .change_induction = change(Kind::induction),
+          .change_noise = change(Kind::noise),
+          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed)};
+}
+
+std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
+                                       const EvaluateOptions& options) {
+  std::vector<Ablation> ablations;
+  for (Index layer = 0; layer < model.config().layers; ++layer) {
+    for (Index head = 0; head < model.config().heads; ++head)
+      ablations.push_back(zero_ablation(model, batch, plain, layer, head, options));
+    ablations.push_back(zero_ablation(model, batch, plain, layer, kAllHeads, options));
+  }
+  return ablations;
+}
+
+CsvTable ablation_table(const std::vector<Ablation>& ablations) {
+  CsvTable table({"kind", "layer", "head", "change_loss", "change_induction", "low", "high", "change_noise",
+                  "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high"});
+  for (const Ablation& a : ablations)
+    table.add({"zero", std::to_string(a.layer), a.head == kAllHeads ? "all" : std::to_string(a.head),
+               number(a.change_loss.mean), number(a.change_induction.mean), number(a.change_induction.low),
+               number(a.change_induction.high), number(a.change_noise.mean),
+               number(a.accuracy_induction.mean), number(a.change_loss.low), number(a.change_loss.high),
+               number(a.change_noise.low), number(a.change_noise.high)});
+  return table;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,58 @@
+#include "tapehead/interp/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+Recorder::Recorder(std::vector<Site> sites) {
+  for (const Site& site : sites) {
+    require(site.head == kAllHeads, "[recorder] record all heads of a site, not {} alone", to_string(site));
+    records_.push_back({site, {}});
+  }
+}
+
+Tensor Recorder::at(const Site& site) const {
+  const std::lock_guard lock(mutex_);
+  const auto record =
+      std::find_if(records_.begin(), records_.end(), [&](const Record& r) { return r.site == site; });
+  require(record != records_.end(), "[recorder] {} was not asked for", to_string(site));
+  require(!record->shards.empty(), "[recorder] no pass has come by {} yet", to_string(site));
+  const Shape& shard_shape = record->shards.begin()->second.shape();
+  Index batch = 0;
+  for (const auto& [first, shard] : record->shards) batch += shard.shape()[0];
+  Tensor whole = Tensor::uninitialised(shard_shape.with(0, batch));
+  Real* next = whole.data();
+  for (const auto& [first, shard] : record->shards) next = std::copy_n(shard.data(), shard.count(), next);
+  return whole;
+}
+
+void Recorder::clear() {
+  const std::lock_guard lock(mutex_);
+  for (Record& record : records_) record.shards.clear();
+}
+
+void Recorder::check(const ModelConfig& config) const {
+  for (const Record& record : records_) require_site(record.site, config);
+}
+
+Variable Recorder::visit(const Visit& at, const Variable& value) {
+  for (Record& record : records_) {
+    if (record.site != at.site) continue;
+    Tensor copy = value.value();
+    const std::lock_guard lock(mutex_);
+    record.shards.insert_or_assign(at.first_sequence, std::move(copy));
+  }
+  return value;
+}
+
+void Recorder::finish(const std::vector<Site>& visited) const {
+  for (const Record& record : records_)
+    require(std::find(visited.begin(), visited.end(), record.site) != visited.end(),
+            "[recorder] nothing was recorded at {}: the pass did not come by that site",
+            to_string(record.site));
+}
+
+}  // namespace tapehead

@@ -1,0 +1,48 @@
+#include "tapehead/nn/attention.h"
+
+#include <cmath>
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+const AttentionConfig& checked(const AttentionConfig& config) {
+  require(config.width >= 1 && config.heads >= 1 && config.width % config.heads == 0,
+          "[attention] expected width to be divisible by heads, got width {} and {} heads", config.width,
+          config.heads);
+  require(config.context >= 1, "[attention] expected a context of at least 1, got {}", config.context);
+  return config;
+}
+
+double deviation_or(double deviation, Index inputs) {
+  return deviation > 0 ? deviation : 1 / std::sqrt(static_cast<double>(inputs));
+}
+
+}  // namespace
+
+CausalSelfAttention::CausalSelfAttention(const Scope& scope, const AttentionConfig& config)
+    : config_(checked(config)),
+      qkv_(scope / "qkv", config.width, 3 * config.width, config.qkv_bias,
+           deviation_or(config.qkv_deviation, config.width)),
+      dropout_(config.dropout),
+      output_(scope / "output", config.width, config.width, config.bias,
+              deviation_or(config.output_deviation, config.width / config.heads)) {}
+
+Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index layer,
+                                         const AttentionMask& mask) const {
+  const Index width = config_.width;
+  require(x.shape().rank() == 3 && x.shape()[2] == width, "[attention] expected x (B, T, {}), got {}", width,
+          to_string(x.shape()));
+  require(x.shape()[1] <= config_.context, "[attention] {} positions are more than the context of {}",
+          x.shape()[1], config_.context);
+  const Variable q = pass.at(queries(layer), qkv_.outputs(pass, x, 0, width));
+  const Variable k = pass.at(keys(layer), qkv_.outputs(pass, x, width, width));
+  const Variable v = pass.at(values(layer), qkv_.outputs(pass, x, 2 * width, width));
+  const Variable p = pass.at(pattern(layer), attention_pattern(q, k, config_.heads, mask));
+  const Variable z = pass.at(head_output(layer), attention_mix(dropout_(pass, p), v));
+  return pass.at(attention_output(layer), output_(pass, z));
+}
+
+}  // namespace tapehead

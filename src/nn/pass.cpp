@@ -1,0 +1,40 @@
+#include "tapehead/nn/pass.h"
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+Pass Pass::watched_by(Watch watch, Index first_sequence) && {
+  watch_ = std::move(watch);
+  first_sequence_ = first_sequence;
+  return std::move(*this);
+}
+
+Variable Pass::parameter(const Parameter& parameter) const {
+  return tape_ == nullptr ? constant(parameter) : tape_->parameter(parameter);
+}
+
+Variable Pass::at(const Site& site, Variable value) {
+  if (watch_.empty()) return value;
+  visited_.push_back(site);
+  for (Watcher* watcher : watch_) {
+    Variable next = watcher->visit({site, heads_, first_sequence_}, value);
+    require(next && next.shape() == value.shape(),
+            "[pass] a watcher of {} must keep its shape {}, it returned {}", to_string(site),
+            to_string(value.shape()), next ? to_string(next.shape()) : "nothing");
+    value = std::move(next);
+  }
+  return value;
+}
+
+void Pass::begin(const ModelConfig& config) {
+  visited_.clear();
+  heads_ = config.heads;
+  for (const Watcher* watcher : watch_) watcher->check(config);
+}
+
+void Pass::end() {
+  for (const Watcher* watcher : watch_) watcher->finish(visited_);
+}
+
+}  // namespace tapehead

@@ -1,0 +1,104 @@
+#include "tapehead/nn/transformer.h"
+
+#include <cmath>
+
+#include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+const ModelConfig& checked(const ModelConfig& config) {
+  validate(config);
+  return config;
+}
+
+double table_deviation(const ModelConfig& config) {
+  return config.initialisation == Initialisation::gpt2 ? 0.02
+                                                       : 1 / std::sqrt(static_cast<double>(config.width));
+}
+
+/// sin and cos of t / 10000^(2i/C) in columns 2i and 2i + 1 of row t (Vaswani et al. 2017, section 3.5).
+Tensor sinusoids(Index length, Index width) {
+  Tensor table({length, width});
+  for (Index t = 0; t < length; ++t)
+    for (Index i = 0; i < width; ++i) {
+      const double rate = std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(width));
+      const double angle = static_cast<double>(t) * rate;
+      table(t, i) = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  return table;
+}
+
+}  // namespace
+
+void validate(const ModelConfig& config) {
+  const auto at_least = [](Index value, Index least, const char* name) {
+    require(value >= least, "[model] expected {} of at least {}, got {}", name, least, value);
+  };
+  at_least(config.vocabulary, 1, "vocabulary");
+  at_least(config.context, 1, "context");
+  at_least(config.width, 1, "width");
+  at_least(config.heads, 1, "heads");
+  at_least(config.layers, 0, "layers");
+  at_least(config.feed_forward, 0, "feed_forward");
+  require(config.width % config.heads == 0,
+          "[model] expected width to be divisible by heads, got width {} and {} heads", config.width,
+          config.heads);
+  require(config.dropout >= 0 && config.dropout <= 1, "[model] expected dropout between 0 and 1, got {}",
+          config.dropout);
+}
+
+Transformer::Transformer(const ModelConfig& config, std::uint64_t seed)
+    : config_(checked(config)),
+      parameters_(std::make_unique<Parameters>()),
+      token_embedding_(Scope(*parameters_, "embedding"), config.vocabulary, config.width,
+                       table_deviation(config)),
+      dropout_(config.dropout) {
+  const Scope model(*parameters_);
+  if (config.positions == Positions::learned)
+    position_embedding_.emplace(model / "positions", config.context, config.width, table_deviation(config));
+  if (config.positions == Positions::sinusoidal) sinusoids_ = sinusoids(config.context, config.width);
+  blocks_.reserve(static_cast<std::size_t>(config.layers));
+  for (Index layer = 0; layer < config.layers; ++layer)
+    blocks_.emplace_back(model / "blocks" / std::to_string(layer), config, layer);
+  if (config.layer_norm) final_norm_.emplace(model / "final_norm", config.width, config.bias);
+  if (!config.tied)
+    unembedding_.emplace(model / "unembedding", config.width, config.vocabulary, false,
+                         table_deviation(config));
+  parameters_->initialise(seed);
+}
+
+Variable Transformer::embed(Pass& pass, const Tokens& tokens) const {
+  Variable x = token_embedding_(pass, tokens);
+  if (position_embedding_) x = x + position_embedding_->first(pass, tokens.length());
+  if (config_.positions == Positions::sinusoidal) {
+    const std::span<const Real> rows = sinusoids_.values();
+    x = x + Variable(Tensor({tokens.length(), config_.width},
+                            rows.first(static_cast<std::size_t>(tokens.length() * config_.width))));
+  }
+  return pass.at(embedding_site(), dropout_(pass, x));
+}
+
+Variable Transformer::operator()(Pass pass, const Tokens& tokens, const Mask& visible) const {
+  require(tokens.count() > 0, "[model] expected at least one token, got ({}, {})", tokens.batch(),
+          tokens.length());
+  require(
+      tokens.length() <= config_.context,
+      "[model] {} positions are more than the context of {}; cut the sequence or train with a longer context",
+      tokens.length(), config_.context);
+  pass.begin(config_);
+  const AttentionMask mask{.causal = true, .visible = visible};
+  Variable x = embed(pass, tokens);
+  for (const Block& block : blocks_) x = block(pass, x, mask);
+  if (final_norm_) x = (*final_norm_)(pass, x);
+  x = pass.at(final_residual(), x);
+  Variable logits = unembedding_ ? (*unembedding_)(pass, x) : token_embedding_.read_out(pass, x);
+  logits = pass.at(logits_site(), logits);
+  pass.end();
+  return logits;
+}
+
+}  // namespace tapehead

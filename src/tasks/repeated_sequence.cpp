@@ -1,0 +1,80 @@
+#include "tapehead/tasks/repeated_sequence.h"
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+void require_usage(bool condition, const std::string& message) {
+  if (!condition) throw UsageError("[task] " + message);
+}
+
+void check_sizes(Index vocabulary, Index length, Index shortest, Index longest) {
+  require_usage(vocabulary >= 2, fmt::format("expected a vocabulary of at least 2, got {}", vocabulary));
+  require_usage(
+      shortest >= 1 && shortest <= longest,
+      fmt::format("expected periods 1 <= period_min <= period_max, got {} and {}", shortest, longest));
+  require_usage(longest < length,
+                fmt::format("expected a period below the length, got {} and {}: nothing would repeat",
+                            longest, length));
+}
+
+Batch empty_batch(Index count, Index length) {
+  require(count >= 0, "[task] expected at least 0 sequences, got {}", count);
+  return {Tokens(count, length), Tokens(count, length), Table<Kind>(count, length, Kind::noise),
+          Tokens(count, length, -1)};
+}
+
+/// Fills row b: x_t is random for t < P and x_{t-P} from there on; the target of t is x_{t+1}.
+void fill_row(Batch& batch, Index b, Index period, Index vocabulary, Generator& generator) {
+  std::vector<std::int32_t> segment(static_cast<std::size_t>(period));
+  for (std::int32_t& token : segment) token = static_cast<std::int32_t>(generator.below(vocabulary));
+  for (Index t = 0; t < batch.length(); ++t) {
+    batch.inputs(b, t) = segment[static_cast<std::size_t>(t % period)];
+    batch.targets(b, t) = segment[static_cast<std::size_t>((t + 1) % period)];
+    if (t < period) continue;
+    batch.kinds(b, t) = Kind::induction;
+    batch.earlier_copy(b, t) = static_cast<std::int32_t>(t - period);
+  }
+}
+
+}  // namespace
+
+RepeatedSequence::RepeatedSequence(const Config& config) : config_(config) {
+  check_sizes(config.vocabulary, config.length, config.period_min, config.period_max);
+  require_usage(
+      config.period_min < config.period_max,
+      fmt::format("one period ({}) for all sequences can be solved by position alone; if that is wanted, "
+                  "use the task fixed_period_sequence",
+                  config.period_min));
+}
+
+Batch RepeatedSequence::sample(Generator& generator, Index count) const {
+  Batch batch = empty_batch(count, config_.length);
+  for (Index b = 0; b < count; ++b) {
+    const Index period = config_.period_min + generator.below(config_.period_max - config_.period_min + 1);
+    fill_row(batch, b, period, config_.vocabulary, generator);
+  }
+  return batch;
+}
+
+FixedPeriodSequence::FixedPeriodSequence(const Config& config) : config_(config) {
+  check_sizes(config.vocabulary, config.length, config.period, config.period);
+}
+
+Batch FixedPeriodSequence::sample(Generator& generator, Index count) const {
+  Batch batch = empty_batch(count, config_.length);
+  for (Index b = 0; b < count; ++b) fill_row(batch, b, config_.period, config_.vocabulary, generator);
+  return batch;
+}
+
+std::string FixedPeriodSequence::warning() const {
+  return fmt::format(
+      "every sequence has period {}: one layer solves this by position, without induction heads; test the "
+      "model at "
+      "other periods before you believe its accuracy",
+      config_.period);
+}
+
+}  // namespace tapehead

@@ -1,0 +1,50 @@
+#include "tapehead/tasks/task.h"
+
+#include "tapehead/base/nearest.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tasks/repeated_sequence.h"
+
+namespace tapehead {
+
+namespace {
+
+std::unique_ptr<Task> make_repeated_sequence(const TaskConfig& config, Index vocabulary) {
+  return std::make_unique<RepeatedSequence>(RepeatedSequence::Config{.vocabulary = vocabulary,
+                                                                     .length = config.length,
+                                                                     .period_min = config.period_min,
+                                                                     .period_max = config.period_max});
+}
+
+std::unique_ptr<Task> make_fixed_period_sequence(const TaskConfig& config, Index vocabulary) {
+  return std::make_unique<FixedPeriodSequence>(FixedPeriodSequence::Config{
+      .vocabulary = vocabulary, .length = config.length, .period = config.period});
+}
+
+}  // namespace
+
+Batch Batch::rows(Index first, Index count) const {
+  return {inputs.rows(first, count), targets.rows(first, count), kinds.rows(first, count),
+          earlier_copy.rows(first, count)};
+}
+
+const std::vector<TaskKind>& task_kinds() {
+  static const std::vector<TaskKind> kinds{
+      {"repeated_sequence", "a random segment, repeated; its length is drawn anew for every sequence",
+       make_repeated_sequence},
+      {"fixed_period_sequence", "the same with one length for all; one layer solves it by position",
+       make_fixed_period_sequence},
+  };
+  return kinds;
+}
+
+std::unique_ptr<Task> make_task(const TaskConfig& config, Index vocabulary) {
+  std::vector<std::string_view> names;
+  for (const TaskKind& kind : task_kinds()) {
+    if (kind.name == config.name) return kind.make(config, vocabulary);
+    names.push_back(kind.name);
+  }
+  throw UsageError(
+      fmt::format("[task] no task {}; the nearest is {}", config.name, nearest(config.name, names)));
+}
+
+}  // namespace tapehead

@@ -1,0 +1,120 @@
+#include "tapehead/train/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+
+#include "tapehead/base/nearest.h"
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const std::string& cell : cells) {
+    if (&cell != &cells.front()) line += ',';
+    line += cell;
+  }
+  line += '\n';
+  return line;
+}
+
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> cells;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    cells.emplace_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return cells;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+void write_to(const std::filesystem::path& file, std::ios::openmode mode, const std::string& text) {
+  std::ofstream out(file, mode | std::ios::binary);
+  out << text << std::flush;
+  require(out.good(), "[csv] cannot write {}", file.string());
+}
+
+}  // namespace
+
+CsvTable CsvTable::read(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string line;
+  require(in.good() && std::getline(in, line) && !line.empty(), "[csv] cannot read a header line from {}",
+          file.string());
+  CsvTable table(split(line));
+  for (int number = 2; std::getline(in, line); ++number) {
+    std::vector<std::string> row = split(line);
+    require(row.size() == table.columns_.size(), "[csv] {}:{}: expected {} cells, got {}", file.string(),
+            number, table.columns_.size(), row.size());
+    table.rows_.push_back(std::move(row));
+  }
+  return table;
+}
+
+void CsvTable::add(std::vector<std::string> row) {
+  require(row.size() == columns_.size(), "[csv] expected {} cells, got {}", columns_.size(), row.size());
+  for (const std::string& cell : row)
+    require(cell.find_first_of(",\"\r\n") == std::string::npos, "[csv] a cell cannot hold {}", cell);
+  rows_.push_back(std::move(row));
+}
+
+void CsvTable::write(const std::filesystem::path& file) const {
+  std::filesystem::path temporary = file;
+  temporary += ".new";
+  std::string text = joined(columns_);
+  for (const std::vector<std::string>& row : rows_) text += joined(row);
+  write_to(temporary, std::ios::trunc, text);
+  std::filesystem::rename(temporary, file);
+}
+
+void CsvTable::append_last_row(const std::filesystem::path& file) const {
+  ensure(!rows_.empty(), "[csv] no row to append to {}", file.string());
+  const std::string header = std::filesystem::exists(file) ? "" : joined(columns_);
+  write_to(file, std::ios::app, header + joined(rows_.back()));
+}
+
+bool CsvTable::has(std::string_view column) const {
+  return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+}
+
+const std::string& CsvTable::cell(Index row, std::string_view column) const {
+  require(row >= 0 && row < rows(), "[csv] no row {} of {}", row, rows());
+  return rows_[static_cast<std::size_t>(row)][index_of(column)];
+}
+
+std::vector<double> CsvTable::numbers(std::string_view column) const {
+  std::vector<double> values;
+  for (Index row = 0; row < rows(); ++row) values.push_back(number(row, column));
+  return values;
+}
+
+double CsvTable::number(Index row, std::string_view column) const {
+  const std::string& text = cell(row, column);
+  if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size(),
+          "[csv] expected a number in column {}, got {}", column, text);
+  return value;
+}
+
+void CsvTable::drop_above(std::string_view column, double limit) {
+  const std::vector<double> values = numbers(column);
+  std::vector<std::vector<std::string>> kept;
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    if (!(values[row] > limit)) kept.push_back(std::move(rows_[row]));
+  rows_ = std::move(kept);
+}
+
+std::size_t CsvTable::index_of(std::string_view column) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i] == column) return i;
+  const std::vector<std::string_view> names(columns_.begin(), columns_.end());
+  throw Error(fmt::format("[csv] no column {}; the nearest is {}", column, nearest(column, names)));
+}
+
+}  // namespace tapehead

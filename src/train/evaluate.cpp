@@ -1,0 +1,76 @@
+#include "tapehead/train/evaluate.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "tapehead/base/parallel.h"
+#include "tapehead/base/require.h"
+#include "tapehead/kernels/cross_entropy.h"
+
+namespace tapehead {
+
+namespace {
+
+/// The mean of row `b` (all rows: -1) of `values` over the positions of one kind, or of any.
+double mean_over(const Tensor& values, const Table<Kind>& kinds, std::optional<Kind> kind, Index b) {
+  double total = 0;
+  Index count = 0;
+  const Index first = b < 0 ? 0 : b * kinds.length();
+  const Index last = b < 0 ? kinds.count() : first + kinds.length();
+  for (Index i = first; i < last; ++i) {
+    if (kind && kinds.data()[i] != *kind) continue;
+    total += static_cast<double>(values.data()[i]);
+    ++count;
+  }
+  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+std::vector<double> means_by_row(const Tensor& values, const Table<Kind>& kinds, std::optional<Kind> kind) {
+  std::vector<double> means;
+  for (Index b = 0; b < kinds.batch(); ++b) means.push_back(mean_over(values, kinds, kind, b));
+  return means;
+}
+
+}  // namespace
+
+double Evaluation::loss() const { return mean_over(losses, kinds, std::nullopt, -1); }
+double Evaluation::loss(Kind kind) const { return mean_over(losses, kinds, kind, -1); }
+double Evaluation::accuracy() const { return mean_over(hits, kinds, std::nullopt, -1); }
+double Evaluation::accuracy(Kind kind) const { return mean_over(hits, kinds, kind, -1); }
+
+std::vector<double> Evaluation::loss_by_sequence(Kind kind) const {
+  return means_by_row(losses, kinds, kind);
+}
+std::vector<double> Evaluation::accuracy_by_sequence(Kind kind) const {
+  return means_by_row(hits, kinds, kind);
+}
+std::vector<double> Evaluation::loss_by_sequence() const { return means_by_row(losses, kinds, std::nullopt); }
+
+Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch,
+                    const EvaluateOptions& options) {
+  require(options.shard >= 1, "[evaluate] expected shards of at least 1 sequence, got {}", options.shard);
+  require(batch.size() >= 1, "[evaluate] a batch without sequences");
+  Evaluation evaluation{Tensor({batch.size(), batch.length()}), Tensor({batch.size(), batch.length()}),
+                        batch.kinds};
+  const Index shards = (batch.size() + options.shard - 1) / options.shard;
+  parallel_for(shards, options.threads, [&](Index shard) {
+    const Index first = shard * options.shard;
+    const Batch part = batch.rows(first, std::min(options.shard, batch.size() - first));
+    const Variable logits = model(Pass().watched_by(watch, first), part.inputs);
+    const Index vocabulary = logits.shape()[2];
+    for (const std::int32_t target : part.targets.values())
+      require(target < vocabulary, "[evaluate] expected targets below {}, got {}", vocabulary, target);
+    const Index offset = first * batch.length();
+    kernels::cross_entropy_forward(evaluation.losses.data() + offset, logits.data(), part.targets.data(),
+                                   part.targets.count(), vocabulary);
+    for (Index i = 0; i < part.targets.count(); ++i) {
+      const Real* row = logits.data() + i * vocabulary;
+      const Index best = std::max_element(row, row + vocabulary) - row;
+      evaluation.hits.data()[offset + i] = best == part.targets.data()[i] ? 1 : 0;
+    }
+  });
+  return evaluation;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,107 @@
+#include "tapehead/train/optimizer.h"
+
+#include <cmath>
+
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+bool all_finite(const Tensor& values) {
+  // A sum of zeros times the numbers is NaN exactly if one of them is not finite.
+  Real probe = 0;
+#pragma omp simd reduction(+ : probe)
+  for (Index i = 0; i < values.count(); ++i) probe += 0 * values.data()[i];
+  return probe == 0;
+}
+
+}  // namespace
+
+Optimizer::Optimizer(double learning_rate, std::vector<std::string> state_names)
+    : learning_rate_(learning_rate) {
+  for (std::string& name : state_names) state_.push_back({std::move(name), Tensor()});
+}
+
+void Optimizer::step(Parameters& parameters, const Gradients& gradients) {
+  require(gradients.count() == parameters.count(), "[optimizer] expected {} gradients, got {}",
+          parameters.count(), gradients.count());
+  require(all_finite(gradients),
+          "[optimizer] a gradient is not finite; the parameters were left as they are");
+  for (State& state : state_) {
+    if (state.values.count() == 0) state.values = Tensor({parameters.count()});
+    require(state.values.count() == parameters.count(), "[optimizer] has averages of {} numbers, not of {}",
+            state.values.count(), parameters.count());
+  }
+  ++steps_;
+  Real* values = parameters.change().data();
+  for (const Parameters::Entry& entry : parameters.entries())
+    update(values + entry.offset, gradients.data() + entry.offset, entry.offset, entry.count(),
+           entry.decays());
+}
+
+void Optimizer::restore(Index steps, std::vector<State> state) {
+  require(state.size() == state_.size(), "[optimizer] expected {} averages, got {}", state_.size(),
+          state.size());
+  for (std::size_t i = 0; i < state.size(); ++i)
+    require(state[i].name == state_[i].name, "[optimizer] expected the average {}, got {}", state_[i].name,
+            state[i].name);
+  steps_ = steps;
+  state_ = std::move(state);
+}
+
+Sgd::Sgd(const Config& config) : Optimizer(config.learning_rate, {"momentum"}), config_(config) {}
+
+void Sgd::update(Real* w, const Real* g, Index offset, Index count, bool decay) {
+  Real* v = state_at(0, offset);
+  const Real rate = static_cast<Real>(learning_rate());
+  const Real momentum = static_cast<Real>(config_.momentum);
+  const Real pull = static_cast<Real>(decay ? config_.weight_decay : 0);
+  for (Index i = 0; i < count; ++i) {
+    v[i] = momentum * v[i] + (g[i] + pull * w[i]);
+    w[i] -= rate * v[i];
+  }
+}
+
+Adam::Adam(const AdamConfig& config, bool decoupled)
+    : Optimizer(config.learning_rate, {"first_moment", "second_moment"}),
+      config_(config),
+      decoupled_(decoupled) {}
+
+void Adam::update(Real* w, const Real* g, Index offset, Index count, bool decay) {
+  Real* m = state_at(0, offset);
+  Real* v = state_at(1, offset);
+  const double t = static_cast<double>(steps());
+  const double rate = learning_rate();
+  const double weight_decay = decay ? config_.weight_decay : 0;
+  const Real beta1 = static_cast<Real>(config_.beta1);
+  const Real beta2 = static_cast<Real>(config_.beta2);
+  const Real new1 = static_cast<Real>(1 - config_.beta1);
+  const Real new2 = static_cast<Real>(1 - config_.beta2);
+  const Real pull = static_cast<Real>(decoupled_ ? 0 : weight_decay);
+  const Real shrink = static_cast<Real>(decoupled_ ? 1 - rate * weight_decay : 1);
+  const Real step_size = static_cast<Real>(rate / (1 - std::pow(config_.beta1, t)));
+  const Real correct2 = static_cast<Real>(1 / std::sqrt(1 - std::pow(config_.beta2, t)));
+  const Real epsilon = static_cast<Real>(config_.epsilon);
+  for (Index i = 0; i < count; ++i) {
+    const Real gradient = g[i] + pull * w[i];
+    m[i] = beta1 * m[i] + new1 * gradient;
+    v[i] = beta2 * v[i] + new2 * gradient * gradient;
+    w[i] = shrink * w[i] - step_size * m[i] / (std::sqrt(v[i]) * correct2 + epsilon);
+  }
+}
+
+double clip_norm(Gradients& gradients, double limit) {
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (Index i = 0; i < gradients.count(); ++i)
+    squares += static_cast<double>(gradients.data()[i]) * static_cast<double>(gradients.data()[i]);
+  const double norm = std::sqrt(squares);
+  if (limit > 0 && norm > limit && std::isfinite(norm)) {
+    const Real factor = static_cast<Real>(limit / norm);
+    for (Real& gradient : gradients.values()) gradient *= factor;
+  }
+  return norm;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,83 @@
+#include "tapehead/train/run.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/csv.h"
+#include "tapehead/train/schedule.h"
+
+namespace tapehead {
+
+namespace {
+
+const std::vector<std::string> kMetrics{"step",           "tokens",        "loss",
+                                        "loss_induction", "loss_noise",    "accuracy_induction",
+                                        "learning_rate",  "gradient_norm", "seconds"};
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+
+/// Cuts the tables back to where the trainer stands (a run at step 0 writes that row anew); the seconds go on
+/// from the last row that is left.
+double continue_tables(const RunDirectory& run, Index step) {
+  for (const std::filesystem::path& file : {run.metrics_file(), run.heads_file()}) {
+    if (!std::filesystem::exists(file)) continue;
+    CsvTable table = CsvTable::read(file);
+    table.drop_above("step", step == 0 ? -1 : static_cast<double>(step));
+    table.write(file);
+  }
+  if (!std::filesystem::exists(run.metrics_file())) return 0;
+  const CsvTable metrics = CsvTable::read(run.metrics_file());
+  return metrics.rows() == 0 ? 0 : metrics.number(metrics.rows() - 1, "seconds");
+}
+
+void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evaluation& evaluation,
+                    const Trainer::StepReport* last, double seconds) {
+  const TrainConfig& config = trainer.config().train;
+  const Index tokens = trainer.step() * config.batch * trainer.task().length();
+  CsvTable row(kMetrics);
+  row.add({std::to_string(trainer.step()), std::to_string(tokens), number(evaluation.loss()),
+           number(evaluation.loss(Kind::induction)), number(evaluation.loss(Kind::noise)),
+           number(evaluation.accuracy(Kind::induction)),
+           number(last == nullptr ? scheduled_rate(config, 0) : last->learning_rate),
+           last == nullptr ? "" : number(last->gradient_norm), fmt::format("{:.3f}", seconds)});
+  row.append_last_row(run.metrics_file());
+}
+
+}  // namespace
+
+bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
+  const TrainConfig& config = trainer.config().train;
+  const double seconds_before = continue_tables(run, trainer.step());
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const Batch batch = evaluation_batch(trainer.config());
+  const auto evaluate_now = [&](const Trainer::StepReport* last) {
+    const Evaluation evaluation = evaluate(trainer.model(), batch, {}, {.threads = trainer.threads()});
+    append_metrics(run, trainer, evaluation, last, seconds());
+    if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
+  };
+  const auto save = [&] {
+    save_checkpoint(run.checkpoint_file(trainer.step()), trainer.config(), trainer.model(),
+                    trainer.optimizer(), trainer.step());
+  };
+
+  if (trainer.step() == 0) {
+    evaluate_now(nullptr);
+    save();
+  }
+  while (trainer.step() < config.steps) {
+    const Trainer::StepReport report = trainer.advance();
+    if (observer.stepped) observer.stepped(trainer, report);
+    const bool last = trainer.step() == config.steps;
+    if (last || trainer.step() % config.evaluation_interval == 0) evaluate_now(&report);
+    const bool stop = !last && observer.should_stop && observer.should_stop();
+    if (last || stop || trainer.step() % config.checkpoint_interval == 0) save();
+    if (stop) return false;
+  }
+  return true;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,129 @@
+#include "tapehead/base/parallel.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/testing.h"
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+TEST_CASE("each index runs exactly once on any number of threads") {
+  for (const int threads : {1, 2, 8})
+    for (const Index count : {0, 1, 7, 1000}) {
+      CAPTURE(threads);
+      CAPTURE(count);
+      std::vector<int> runs(at(count), 0);
+      parallel_for(count, threads, [&](Index i) { ++runs.at(at(i)); });
+      CHECK(runs == std::vector<int>(at(count), 1));
+    }
+}
+
+TEST_CASE("a loop of fewer than no indices runs nothing") {
+  for (const int threads : {1, 2})
+    CHECK_NOTHROW(parallel_for(-3, threads, [](Index) { throw Error("ran"); }));
+}
+
+TEST_CASE("two threads do run at the same time") {
+  std::atomic<int> arrived{0};
+  parallel_for(2, 2, [&](Index) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  CHECK(arrived == 2);
+}
+
+TEST_CASE("never more threads run than were asked for") {
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  parallel_for(8, 8, [](Index) {});
+  parallel_for(200, 2, [&](Index) {
+    const int now = ++inside;
+    int before = most;
+    while (now > before && !most.compare_exchange_weak(before, now)) {
+    }
+    std::this_thread::yield();
+    --inside;
+  });
+  CHECK(most >= 1);
+  CHECK(most <= 2);
+}
+
+TEST_CASE("a loop inside a loop runs each of its indices once, on the thread it was called from") {
+  std::vector<int> runs(20, 0);
+  std::atomic<int> elsewhere{0};
+  parallel_for(4, 8, [&](Index i) {
+    const std::thread::id outer = std::this_thread::get_id();
+    parallel_for(5, 8, [&](Index j) {
+      ++runs.at(at(5 * i + j));
+      if (std::this_thread::get_id() != outer) ++elsewhere;
+    });
+    parallel_for(5, 8, [&](Index) {
+      if (std::this_thread::get_id() != outer) ++elsewhere;
+    });
+  });
+  CHECK(runs == std::vector<int>(20, 1));
+  CHECK(elsewhere == 0);
+}
+
+TEST_CASE("the exception of the lowest index is rethrown after all others have run") {
+  for (const int threads : {1, 2, 8}) {
+    CAPTURE(threads);
+    std::vector<int> runs(50, 0);
+    const auto body = [&](Index i) {
+      ++runs.at(at(i));
+      if (i % 10 == 3) throw Error("index " + std::to_string(i));
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(50, threads, body), "index 3", Error);
+    CHECK(runs == std::vector<int>(50, 1));
+  }
+}
+
+TEST_CASE("inner loops keep the same promise about exceptions") {
+  std::vector<int> runs(20, 0);
+  const auto outer = [&](Index i) {
+    parallel_for(10, 2, [&](Index j) {
+      ++runs.at(at(10 * i + j));
+      if (j == 2 || j == 5) throw Error("indices " + std::to_string(i) + " " + std::to_string(j));
+    });
+  };
+  CHECK_THROWS_WITH_AS(parallel_for(2, 2, outer), "indices 0 2", Error);
+  CHECK(runs == std::vector<int>(20, 1));
+}
+
+TEST_CASE("a loop after one that failed is a fresh start") {
+  CHECK_THROWS_AS(parallel_for(4, 2, [](Index) { throw Error("all"); }), Error);
+  std::vector<int> runs(100, 0);
+  CHECK_NOTHROW(parallel_for(100, 2, [&](Index i) { ++runs.at(at(i)); }));
+  CHECK(runs == std::vector<int>(100, 1));
+}
+
+TEST_CASE("two callers at once each get their whole loop") {
+  std::vector<int> here(300, 0);
+  std::vector<int> there(300, 0);
+  std::thread other([&] { parallel_for(300, 2, [&](Index i) { ++there.at(at(i)); }); });
+  parallel_for(300, 2, [&](Index i) { ++here.at(at(i)); });
+  other.join();
+  CHECK(here == std::vector<int>(300, 1));
+  CHECK(there == std::vector<int>(300, 1));
+}
+
+TEST_CASE("fewer than one thread is refused before anything runs") {
+  for (const int threads : {0, -1}) {
+    int runs = 0;
+    CHECK_THROWS_AS(parallel_for(3, threads, [&](Index) { ++runs; }), Error);
+    CHECK(runs == 0);
+  }
+}
+
+TEST_CASE("the machine runs at least one thread") { CHECK(hardware_threads() >= 1); }
+
+}  // namespace tapehead

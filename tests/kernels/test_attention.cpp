@@ -1,0 +1,452 @@
+#include "tapehead/kernels/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/functions.h"
+#include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
+#include "tapehead/autograd/matmul.h"
+
+namespace tapehead {
+
+namespace {
+
+using testing::check_close;
+using testing::Inputs;
+using testing::random_tensor;
+
+// Three tokens whose queries and keys are the same, as in the worked example.
+const Tensor kThreeKeys({1, 3, 2}, {1, 0, 0, 1, 1, 1});
+const Tensor kThreeValues({1, 3, 2}, {1, 0, 0, 2, 3, 3});
+
+/// (B, T, H*D) to (B, H, T, D).
+Variable split_heads(const Variable& x, Index heads) {
+  const Shape& s = x.shape();
+  return transpose(reshape(x, {s[0], s[1], heads, s[2] / heads}), 1, 2);
+}
+
+/// 1 where query i of sequence b may see key j, as (B, H, T, T).
+Tensor allowed(Index batch, Index heads, Index length, const AttentionMask& mask) {
+  Tensor table(Shape{batch, heads, length, length});
+  for (Index b = 0; b < batch; ++b)
+    for (Index h = 0; h < heads; ++h)
+      for (Index i = 0; i < length; ++i)
+        for (Index j = 0; j < length; ++j)
+          table(b, h, i, j) =
+              (!mask.causal || j <= i) && (mask.visible.empty() || mask.visible(b, j) != 0) ? 1 : 0;
+  return table;
+}
+
+/// softmax(q kᵀ / sqrt(D)) over the allowed keys, in elementary ops.
+Variable pattern_definition(const Variable& q, const Variable& k, Index heads, const AttentionMask& mask) {
+  const Index head_width = q.shape()[2] / heads;
+  const Variable scores = scale(matmul(split_heads(q, heads), transpose(split_heads(k, heads), 2, 3)),
+                                1 / std::sqrt(static_cast<Real>(head_width)));
+  const Variable may = Variable(allowed(q.shape()[0], heads, q.shape()[1], mask));
+  const Variable weights = exp(scores) * may;
+  const Variable nothing_seen(Tensor({1}, {Real(1e-30)}));
+  return weights / (sum(weights, -1) + nothing_seen);
+}
+
+/// The heads' pattern times values, side by side, in elementary ops.
+Variable mix_definition(const Variable& pattern, const Variable& values) {
+  const Variable z = matmul(pattern, split_heads(values, pattern.shape()[1]));
+  return reshape(transpose(z, 1, 2), values.shape());
+}
+
+Tensor pattern_of(const Tensor& q, const Tensor& k, Index heads = 1, const AttentionMask& mask = {}) {
+  return attention_pattern(Variable(q), Variable(k), heads, mask).value();
+}
+
+Tensor mix_of(const Tensor& pattern, const Tensor& values) {
+  return attention_mix(Variable(pattern), Variable(values)).value();
+}
+
+Tensor times(Tensor x, double factor) {
+  for (Real& value : x.values()) value *= static_cast<Real>(factor);
+  return x;
+}
+
+/// The columns of one head of a (B, T, H*D) array.
+Tensor head_of(const Tensor& x, Index head, Index head_width) {
+  return slice(Variable(x), -1, head * head_width, (head + 1) * head_width).value();
+}
+
+const AttentionMask kNoMask{.causal = false, .visible = {}};
+
+/// The largest weight and the entropy of every row of 16 random keys of width 128.
+struct Sharpness {
+  double median_largest;
+  double mean_entropy;
+};
+
+Sharpness sharpness_of(double scale) {
+  const Index batch = 313;
+  const Tensor pattern = pattern_of(random_tensor({batch, 16, 128}, 1, scale),
+                                    random_tensor({batch, 16, 128}, 2), 1, kNoMask);
+  std::vector<double> largest;
+  double entropy = 0;
+  for (Index row = 0; row < batch * 16; ++row) {
+    const std::span<const Real> p = pattern.values().subspan(static_cast<std::size_t>(row * 16), 16);
+    largest.push_back(static_cast<double>(*std::max_element(p.begin(), p.end())));
+    for (const Real weight : p)
+      if (weight > 0) entropy -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
+  }
+  std::nth_element(largest.begin(), largest.begin() + batch * 8, largest.end());
+  return {largest[static_cast<std::size_t>(batch * 8)], entropy / static_cast<double>(batch * 16)};
+}
+
+}  // namespace
+
+TEST_CASE("the attention pattern is its definition in elementary ops, forward and backward") {
+  for (const Index length : {1, 3, 17, 65})
+    for (const Index heads : {1, 3})
+      for (const Index head_width : {1, 17})
+        for (const bool causal : {true, false}) {
+          CAPTURE(length);
+          CAPTURE(heads);
+          CAPTURE(head_width);
+          AttentionMask mask{.causal = causal, .visible = Mask(2, length, 1)};
+          mask.visible(1, 0) = 0;
+          mask.visible(1, length / 2) = 0;
+          testing::check_same(
+              [&](const Inputs& in) { return attention_pattern(in[0], in[1], heads, mask); },
+              [&](const Inputs& in) { return pattern_definition(in[0], in[1], heads, mask); },
+              {random_tensor({2, length, heads * head_width}, 1),
+               random_tensor({2, length, heads * head_width}, 2)});
+        }
+}
+
+TEST_CASE("the attention mix is its definition in elementary ops, forward and backward") {
+  for (const Index length : {1, 3, 17, 65})
+    for (const Index heads : {1, 3})
+      for (const Index head_width : {1, 17}) {
+        CAPTURE(length);
+        CAPTURE(heads);
+        CAPTURE(head_width);
+        testing::check_same(
+            [](const Inputs& in) { return attention_mix(in[0], in[1]); },
+            [](const Inputs& in) { return mix_definition(in[0], in[1]); },
+            {random_tensor({2, heads, length, length}, 1), random_tensor({2, length, heads * head_width}, 2)});
+      }
+}
+
+TEST_CASE("attention without parameters gives the worked values for three words") {
+  const Tensor words({1, 3, 4}, {1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1});
+  const Tensor unscaled = times(words, 2);  // undoes the division by sqrt(4)
+  const Tensor weights = pattern_of(unscaled, words, 1, kNoMask);
+  check_close(weights, {1, 1, 3, 3},
+              {0.665240955775, 0.0900305731704, 0.244728471055, 0.0900305731704, 0.665240955775,
+               0.244728471055, 0.211941557617, 0.211941557617, 0.576116884766});
+  check_close(mix_of(weights, words), {1, 3, 4},
+              {0.665240955775, 0.334759044225, 0.0900305731704, 0.90996942683, 0.0900305731704, 0.90996942683,
+               0.665240955775, 0.334759044225, 0.211941557617, 0.788058442383, 0.211941557617,
+               0.788058442383});
+}
+
+TEST_CASE("queries, keys and values of three words give the worked weights and outputs under the mask") {
+  const Variable words(Tensor({1, 3, 4}, {1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1}));
+  const Variable q = linear(words, Variable(Tensor({2, 4}, {1, 0, 0, 0, 0, 1, 0, 0})));
+  const Variable k = linear(words, Variable(Tensor({2, 4}, {0, 0, 1, 0, 0, 0, 0, 1})));
+  const Variable v = linear(words, Variable(Tensor({2, 4}, {1, 0, 0, 0, 0, 0, 1, 0})));
+  check_close(q.value(), {1, 3, 2}, {1, 0, 0, 1, 0, 1}, 0);
+  check_close(k.value(), {1, 3, 2}, {0, 1, 1, 0, 0, 1}, 0);
+  check_close(v.value(), {1, 3, 2}, {1, 0, 0, 1, 0, 0}, 0);
+  check_close(matmul(q, transpose(k, 1, 2)).value(), {1, 3, 3}, {0, 1, 0, 1, 0, 1, 1, 0, 1}, 0);
+  const Variable weights = attention_pattern(q, k, 1);
+  check_close(weights.value(), {1, 1, 3, 3},
+              {1, 0, 0, 0.669761549327, 0.330238450673, 0, 0.40111209268, 0.19777581464, 0.40111209268});
+  check_close(attention_mix(weights, v).value(), {1, 3, 2},
+              {1, 0, 0.669761549327, 0.330238450673, 0.40111209268, 0.19777581464});
+}
+
+TEST_CASE("a soft lookup blends the values, and becomes a hard one or an average as its scores grow or vanish") {
+  const auto look_up = [](double factor) {
+    const Tensor weights = pattern_of(times(kThreeKeys, factor), kThreeKeys);
+    const Tensor outputs = mix_of(weights, kThreeValues);
+    return Tensor({5}, {weights(0, 0, 2, 0), weights(0, 0, 2, 1), weights(0, 0, 2, 2), outputs(0, 2, 0),
+                        outputs(0, 2, 1)});
+  };
+  check_close(look_up(1), {5}, {0.248255078258, 0.248255078258, 0.503489843485, 1.75872460871, 2.00697968697});
+  check_close(look_up(10), {5}, {0.0008478854429, 0.0008478854429, 0.998304229114, 2.99576057279, 2.99660845823});
+  check_close(look_up(0), {5}, {1 / 3.0, 1 / 3.0, 1 / 3.0, 4 / 3.0, 5 / 3.0});
+  check_close(look_up(10000), {5}, {0, 0, 1, 3, 3}, 0);
+}
+
+TEST_CASE("three tokens give the worked weights and outputs, with and without the mask and the scale") {
+  const double unscale = std::sqrt(2.0);
+  const Tensor causal = pattern_of(kThreeKeys, kThreeKeys);
+  check_close(causal, {1, 1, 3, 3},
+              {1, 0, 0, 0.330238450673, 0.669761549327, 0, 0.248255078258, 0.248255078258, 0.503489843485});
+  check_close(mix_of(causal, kThreeValues), {1, 3, 2},
+              {1, 0, 0.330238450673, 1.33952309865, 1.75872460871, 2.00697968697});
+
+  const Tensor full = pattern_of(kThreeKeys, kThreeKeys, 1, kNoMask);
+  check_close(full, {1, 1, 3, 3},
+              {0.40111209268, 0.19777581464, 0.40111209268, 0.19777581464, 0.40111209268, 0.40111209268,
+               0.248255078258, 0.248255078258, 0.503489843485});
+  check_close(mix_of(full, kThreeValues), {1, 3, 2},
+              {1.60444837072, 1.59888790732, 1.40111209268, 2.0055604634, 1.75872460871, 2.00697968697});
+
+  const Tensor unscaled = pattern_of(times(kThreeKeys, unscale), kThreeKeys);
+  check_close(unscaled, {1, 1, 3, 3},
+              {1, 0, 0, 0.26894142137, 0.73105857863, 0, 0.211941557617, 0.211941557617, 0.576116884766});
+  check_close(mix_of(unscaled, kThreeValues), {1, 3, 2},
+              {1, 0, 0.26894142137, 1.46211715726, 1.94029221191, 2.15223376953});
+}
+
+TEST_CASE("the backward pass of three tokens gives the gradients worked out by hand") {
+  Tape tape;
+  const Variable q = tape.variable(kThreeKeys);
+  const Variable k = tape.variable(kThreeKeys);
+  const Variable v = tape.variable(kThreeValues);
+  const Variable p = attention_pattern(q, k, 1);
+  const Variable o = attention_mix(p, v);
+  tape.backward(sum(slice(slice(o, 1, 2, 3), 2, 1, 2)));  // token 3's second component
+  check_close(p.gradient(), {1, 1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 2, 3}, 0);
+  check_close(v.gradient(), {1, 3, 2}, {0, 0.248255078258, 0, 0.248255078258, 0, 0.503489843485});
+  check_close(q.gradient(), {1, 3, 2}, {0, 0, 0, 0, 0.0012252341378, 0.352310932738});
+  // Each key's gradient is its score's, -0.498, -0.002 and 0.500, times the query (1, 1) over sqrt(2).
+  check_close(k.gradient(), {1, 3, 2},
+              {-0.49824289925 / std::sqrt(2.0), -0.49824289925 / std::sqrt(2.0),
+               -0.0017327427347 / std::sqrt(2.0), -0.0017327427347 / std::sqrt(2.0),
+               0.499975641985 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0)});
+}
+
+TEST_CASE("outputs stay within the values their query may see") {
+  const Tensor values = random_tensor({1, 17, 3}, 3);
+  const Tensor outputs =
+      mix_of(pattern_of(random_tensor({1, 17, 3}, 1, 2), random_tensor({1, 17, 3}, 2)), values);
+  for (Index d = 0; d < 3; ++d) {
+    double low = static_cast<double>(values(0, 0, d));
+    double high = low;
+    for (Index t = 0; t < 17; ++t) {
+      low = std::min(low, static_cast<double>(values(0, t, d)));
+      high = std::max(high, static_cast<double>(values(0, t, d)));
+      CHECK(static_cast<double>(outputs(0, t, d)) >= low - testing::kRounding);
+      CHECK(static_cast<double>(outputs(0, t, d)) <= high + testing::kRounding);
+    }
+  }
+}
+
+TEST_CASE("scores are divided by the root of the head width") {
+  // Width 8, two heads: the second one's queries and keys are 0.
+  const Tensor q({1, 2, 8}, {0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, -1, 0, 0, 0, 0});
+  const Tensor k({1, 2, 8}, {2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0});
+  check_close(pattern_of(q, k, 2), {1, 2, 2, 2}, {1, 0, 0.817574476194, 0.182425523806, 1, 0, 0.5, 0.5});
+}
+
+TEST_CASE("the spread of scores is the same for every head width") {
+  // The log odds of two keys are the difference of two scores of variance 1, whatever D is.
+  for (const Index width : {2, 4, 64, 768}) {
+    CAPTURE(width);
+    const Index batch = 2000;
+    const Tensor p = pattern_of(random_tensor({batch, 2, width}, 1), random_tensor({batch, 2, width}, 2), 1,
+                                kNoMask);
+    double squares = 0;
+    for (Index row = 0; row < 2 * batch; ++row) {
+      const Real* weights = p.data() + 2 * row;
+      squares += std::pow(std::log(static_cast<double>(weights[1]) / static_cast<double>(weights[0])), 2);
+    }
+    // Four standard errors of a spread measured on 4,000 draws, with room for their heavier tails at D = 2.
+    CHECK(std::sqrt(squares / static_cast<double>(4 * batch)) == doctest::Approx(1).epsilon(0.08));
+  }
+}
+
+TEST_CASE("without the scale, attention over 16 random keys of width 128 is nearly one-hot") {
+  const Sharpness scaled = sharpness_of(1);
+  CHECK(scaled.median_largest == doctest::Approx(0.224).epsilon(0.02));
+  CHECK(scaled.mean_entropy == doctest::Approx(2.36).epsilon(0.01));
+  const Sharpness unscaled = sharpness_of(std::sqrt(128.0));
+  CHECK(unscaled.median_largest == doctest::Approx(0.978).epsilon(0.01));
+  CHECK(unscaled.mean_entropy == doctest::Approx(0.28).epsilon(0.05));
+}
+
+TEST_CASE("the causal mask hides exactly the T(T - 1)/2 keys after each query") {
+  const Index length = 17;
+  const Tensor p = pattern_of(random_tensor({1, length, 3}, 1), random_tensor({1, length, 3}, 2));
+  Index hidden = 0;
+  for (Index i = 0; i < length; ++i) {
+    double total = 0;
+    for (Index j = 0; j < length; ++j) {
+      if (j > i && p(0, 0, i, j) == 0) ++hidden;
+      if (j <= i) CHECK(p(0, 0, i, j) > 0);
+      total += static_cast<double>(p(0, 0, i, j));
+    }
+    CHECK(total == doctest::Approx(1));
+  }
+  CHECK(hidden == length * (length - 1) / 2);
+}
+
+TEST_CASE("a change of the last token moves the last output only, or all of them without the mask") {
+  const Tensor x = random_tensor({1, 3, 4}, 1);
+  Tensor changed = x;
+  for (Index d = 0; d < 4; ++d) changed(0, 2, d) += 1;
+  for (const bool causal : {true, false}) {
+    const AttentionMask mask{.causal = causal, .visible = {}};
+    const Tensor before = mix_of(pattern_of(x, x, 1, mask), x);
+    const Tensor after = mix_of(pattern_of(changed, changed, 1, mask), changed);
+    for (Index t = 0; t < 3; ++t) {
+      double moved = 0;
+      for (Index d = 0; d < 4; ++d) moved += std::abs(static_cast<double>(after(0, t, d) - before(0, t, d)));
+      CAPTURE(causal);
+      CAPTURE(t);
+      if (causal && t < 2)
+        CHECK(moved == 0);
+      else
+        CHECK(moved > 0.01);
+    }
+  }
+}
+
+TEST_CASE("a hidden key gets no gradient, and a query with one visible key none either") {
+  Tape tape;
+  const Variable q = tape.variable(random_tensor({1, 3, 2}, 1));
+  const Variable k = tape.variable(random_tensor({1, 3, 2}, 2));
+  tape.backward(testing::weighed(attention_pattern(q, k, 1, {.visible = Mask(1, 3, {1, 0, 1})})));
+  const Tensor dq = q.gradient();
+  const Tensor dk = k.gradient();
+  for (Index d = 0; d < 2; ++d) {
+    CHECK(dk(0, 1, d) == 0);
+    CHECK(dk(0, 2, d) != 0);
+    CHECK(dq(0, 1, d) == 0);
+    CHECK(dq(0, 2, d) != 0);
+  }
+}
+
+TEST_CASE("a hidden key changes no weight, whatever it holds") {
+  Tensor keys = random_tensor({1, 3, 2}, 2);
+  const AttentionMask mask{.visible = Mask(1, 3, {1, 0, 1})};
+  const Tensor before = pattern_of(kThreeKeys, keys, 1, mask);
+  for (const Real value : {std::numeric_limits<Real>::infinity(), std::numeric_limits<Real>::quiet_NaN()}) {
+    keys(0, 1, 0) = value;
+    CHECK(testing::same_bits(pattern_of(kThreeKeys, keys, 1, mask), before));
+  }
+}
+
+TEST_CASE("a padding mask of lengths 5 and 3 hides the pads from every head and query") {
+  const Mask visible(2, 5, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0});
+  const Tensor q = random_tensor({2, 5, 8 * 32}, 1);
+  const Tensor k = random_tensor({2, 5, 8 * 32}, 2);
+  const Tensor p = pattern_of(q, k, 8, {.visible = visible});
+  const Tensor causal = pattern_of(q, k, 8);
+  for (Index h = 0; h < 8; ++h)
+    for (Index i = 0; i < 5; ++i) {
+      double total = 0;
+      for (Index j = 0; j < 5; ++j) {
+        CHECK(p(0, h, i, j) == causal(0, h, i, j));
+        CHECK((p(1, h, i, j) > 0) == (j <= i && j < 3));
+        total += static_cast<double>(p(1, h, i, j));
+      }
+      CHECK(total == doctest::Approx(1));
+    }
+}
+
+TEST_CASE("a query that may see no key has weights 0 and passes no gradient, never NaN") {
+  Tape tape;
+  const Variable q = tape.variable(Tensor({2, 3, 1}, {1, 1, 1, 1, 1, 1}));
+  const Variable k = tape.variable(Tensor({2, 3, 1}, {1, 2, 3, 1, 2, 3}));
+  const Variable p =
+      attention_pattern(q, k, 1, {.causal = false, .visible = Mask(2, 3, {1, 1, 0, 0, 0, 0})});
+  for (Index i = 0; i < 3; ++i) {
+    const std::span<const Real> row = p.value().values().subspan(static_cast<std::size_t>(3 * i), 3);
+    check_close(Tensor({3}, row), {3}, {0.26894142137, 0.73105857863, 0});
+    for (Index j = 0; j < 3; ++j) CHECK(p.value()(1, 0, i, j) == 0);
+  }
+  tape.backward(testing::weighed(p));
+  for (Index i = 0; i < 3; ++i) {
+    CHECK(q.gradient()(0, i, 0) != 0);
+    CHECK(q.gradient()(1, i, 0) == 0);
+    CHECK(k.gradient()(1, i, 0) == 0);
+  }
+}
+
+TEST_CASE("left padding under the causal mask leaves the pads' own rows at 0 and the others whole") {
+  const Tensor x = random_tensor({1, 4, 3}, 1);
+  const Tensor p = pattern_of(x, x, 1, {.visible = Mask(1, 4, {0, 0, 1, 1})});
+  for (Index i = 0; i < 4; ++i) {
+    double total = 0;
+    for (Index j = 0; j < 4; ++j) total += static_cast<double>(p(0, 0, i, j));
+    CHECK(total == doctest::Approx(i < 2 ? 0 : 1));
+  }
+}
+
+TEST_CASE("attention without a mask cannot tell the order of its tokens") {
+  const Index length = 5;
+  const Tensor x = random_tensor({1, length, 6}, 1);
+  Tensor reversed(x.shape());
+  for (Index t = 0; t < length; ++t)
+    for (Index d = 0; d < 6; ++d) reversed(0, t, d) = x(0, length - 1 - t, d);
+  const Tensor there = mix_of(pattern_of(x, x, 2, kNoMask), x);
+  const Tensor back = mix_of(pattern_of(reversed, reversed, 2, kNoMask), reversed);
+  for (Index t = 0; t < length; ++t)
+    for (Index d = 0; d < 6; ++d)
+      CHECK(static_cast<double>(back(0, t, d)) ==
+            doctest::Approx(static_cast<double>(there(0, length - 1 - t, d))).epsilon(1e-4));
+}
+
+TEST_CASE("each head sees its own columns of queries and keys alone") {
+  const Tensor q({1, 3, 4}, {Real(-0.129), Real(-0.323), Real(-0.782), Real(0.115), Real(0.545), Real(0.409),
+                             Real(0.659), Real(-0.959), Real(0.156), Real(-0.503), Real(-0.200), Real(-0.204)});
+  check_close(head_of(q, 0, 2), {1, 3, 2}, {-0.129, -0.323, 0.545, 0.409, 0.156, -0.503}, 1e-7);
+  check_close(head_of(q, 1, 2), {1, 3, 2}, {-0.782, 0.115, 0.659, -0.959, -0.200, -0.204}, 1e-7);
+  check_close(pattern_of(q, q, 2), {1, 2, 3, 3},
+              {1, 0, 0, 0.384275277833, 0.615724722167, 0, 0.341246509229, 0.283326307678, 0.375427183093,
+               1, 0, 0, 0.197851345433, 0.802148654567, 0, 0.342856772321, 0.326506180973, 0.330637046706});
+}
+
+TEST_CASE("the heads' outputs lie side by side in each position, never across positions") {
+  // Head h of position t holds 100h + 10t + 1 and 100h + 10t + 2; both heads look at the position itself.
+  Tensor values(Shape{1, 3, 4});
+  Tensor identity(Shape{1, 2, 3, 3});
+  for (Index t = 0; t < 3; ++t)
+    for (Index h = 0; h < 2; ++h) {
+      identity(0, h, t, t) = 1;
+      for (Index d = 0; d < 2; ++d) values(0, t, 2 * h + d) = static_cast<Real>(100 * h + 10 * t + 1 + d);
+    }
+  check_close(mix_of(identity, values), {1, 3, 4}, {1, 2, 101, 102, 11, 12, 111, 112, 21, 22, 121, 122}, 0);
+  // Head 1 looks at the first position instead: only its half moves.
+  Tensor first = identity;
+  for (Index t = 1; t < 3; ++t) {
+    first(0, 1, t, t) = 0;
+    first(0, 1, t, 0) = 1;
+  }
+  check_close(mix_of(first, values), {1, 3, 4}, {1, 2, 101, 102, 11, 12, 101, 102, 21, 22, 101, 102}, 0);
+}
+
+TEST_CASE("the table of weights of a batch of 8 at GPT-2's size takes 25 MB, and 403 MB at full context") {
+  CHECK(Shape{8, 12, 256, 256}.count() == 6'291'456);
+  CHECK(Shape{8, 12, 1024, 1024}.count() * 4 == 402'653'184);
+}
+
+TEST_CASE("the attention kernels never read their output, and add to gradients") {
+  const kernels::AttentionSizes sizes{1, 2, 1, 1};
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const Tensor q({2}, {0, 0});
+  const Tensor v({2}, {2, 4});
+  Tensor p({2, 2}, {nan, nan, nan, nan});
+  Tensor z({2}, {nan, nan});
+  kernels::attention_pattern_forward(p.data(), q.data(), q.data(), true, nullptr, sizes);
+  check_close(p, {2, 2}, {1, 0, 0.5, 0.5}, 0);
+  kernels::attention_mix_forward(z.data(), p.data(), v.data(), sizes);
+  check_close(z, {2}, {2, 3}, 0);
+
+  const Tensor dz({2}, {1, 1});
+  Tensor dp({2, 2}, {10, 10, 10, 10});
+  Tensor dv({2}, {10, 10});
+  kernels::attention_mix_backward(dp.data(), dv.data(), dz.data(), p.data(), v.data(), sizes);
+  check_close(dp, {2, 2}, {12, 14, 12, 14}, 0);
+  check_close(dv, {2}, {11.5, 10.5}, 0);
+
+  const Tensor k({2}, {1, 3});
+  Tensor dq({2}, {10, 10});
+  Tensor dk({2}, {10, 10});
+  kernels::attention_pattern_backward(dq.data(), dk.data(), dp.data(), p.data(), k.data(), k.data(), sizes);
+  check_close(dq, {2}, {10, 11}, 0);  // of the second row's scores: -0.5 and 0.5
+  check_close(dk, {2}, {8.5, 11.5}, 0);
+}
+
+}  // namespace tapehead

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything and runs every test:
+#   tests/run.sh [CTEST_OPTION...]      e.g. tests/run.sh -R "softmax"
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+.ci/packages build tests
+.ci/build
+
+status=0
+ctest --preset release --parallel 2 --no-tests=error "$@" || status=$?
+
+# A test that cannot run here says why in a line of its own.
+if reasons=$(grep '^SKIPPED: ' build/Testing/Temporary/LastTest.log | sort --unique); then
+  printf '\n%s\n' "$reasons"
+fi
+exit "$status"
