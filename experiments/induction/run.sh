@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Grows induction heads and takes them apart: trains, scores and ablates every head, draws the figures.
 #   experiments/induction/run.sh [--fresh]
-# A run that is there already is used as it is; --fresh trains it again.
+# A finished run is used as it is, a stopped one is gone on with; --fresh trains it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -28,13 +28,10 @@ finished() {
 
 if [ ${#overwrite[@]} -eq 0 ] && finished; then
   echo "$run holds a finished run; --fresh trains it again"
-elif [ ${#overwrite[@]} -eq 0 ] && [ -e "$run" ]; then
-  echo "$run holds a run that did not finish; --fresh trains it again from the start" >&2
-  exit 1
+elif [ ${#overwrite[@]} -eq 0 ] && [ -e "$run/config.toml" ]; then
+  build/tapehead train --resume "$run"
 else
   build/tapehead train configs/induction.toml "${overwrite[@]}"
-  # Ctrl-C ends training early and in good order; what follows needs the whole run.
-  finished || exit 1
 fi
 
 build/tapehead heads "$run"

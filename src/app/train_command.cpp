@@ -17,11 +17,12 @@ namespace tapehead::app {
 
 namespace {
 
-void append_head_scores(const RunDirectory& run, const Trainer& trainer, const Batch& batch) {
+void append_head_scores(const RunDirectory& run, const Trainer& trainer, const Recorder& patterns,
+                        const Batch& batch) {
   std::vector<std::string> columns{"step", "layer", "head"};
   for (const ScoreDefinition& score : kScores) columns.emplace_back(score.name);
   CsvTable table(std::move(columns));
-  for (const HeadScores& head : score_heads(trainer.model(), batch, {.threads = trainer.threads()})) {
+  for (const HeadScores& head : score_heads(patterns, trainer.config().model, batch)) {
     std::vector<std::string> row{std::to_string(trainer.step()), std::to_string(head.layer),
                                  std::to_string(head.head)};
     for (const double value : head.values)
@@ -91,13 +92,16 @@ int train_command(const Words& words) {
   const TrainConfig& config = job.trainer.config().train;
   std::optional<Progress> progress(std::in_place, job.trainer.step(), config.steps,
                                    config.batch * job.trainer.task().length());
+  Recorder patterns = pattern_recorder(job.trainer.config().model);
   std::optional<Evaluation> last;
   const RunObserver observer{
       .stepped = [&](const Trainer& trainer,
                      const Trainer::StepReport& report) { progress->update(trainer.step(), report.loss); },
+      .watch = {&patterns},
       .evaluated =
           [&](const Trainer& trainer, const Batch& batch, const Evaluation& evaluation) {
-            append_head_scores(job.run, trainer, batch);
+            append_head_scores(job.run, trainer, patterns, batch);
+            patterns.clear();
             last = evaluation;
           },
       .should_stop = interrupt_wished};

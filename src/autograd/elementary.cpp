@@ -145,8 +145,8 @@ Variable tanh(const Variable& x) {
 
 Variable where(const Tensor& condition, const Variable& a, const Variable& b) {
   require(a.shape() == condition.shape() && b.shape() == condition.shape(),
-          "[where] expected three arrays of one shape, got {}, {} and {}", to_string(condition.shape()),
-          to_string(a.shape()), to_string(b.shape()));
+          "[where] expected three arrays of one shape, got {}, {} and {}", condition.shape(), a.shape(),
+          b.shape());
   Variable y = Variable::result("where", condition.shape(), {&a, &b});
   for (Index i = 0; i < condition.count(); ++i)
     y.output()[i] = condition.data()[i] != 0 ? a.data()[i] : b.data()[i];
@@ -162,8 +162,8 @@ Variable where(const Tensor& condition, const Variable& a, const Variable& b) {
 }
 
 Variable reshape(const Variable& x, const Shape& shape) {
-  require(x.shape().count() == shape.count(), "[reshape] {} has {} elements, {} has {}", to_string(x.shape()),
-          x.shape().count(), to_string(shape), shape.count());
+  require(x.shape().count() == shape.count(), "[reshape] {} has {} elements, {} has {}", x.shape(),
+          x.shape().count(), shape, shape.count());
   Variable y = Variable::result("reshape", shape, {&x});
   std::copy_n(x.data(), shape.count(), y.output());
   record("reshape", y, [x, y] { accumulate(x, x.shape(), view(y.upstream(), x.shape())); });
@@ -186,7 +186,7 @@ Variable transpose(const Variable& x, int axis, int other_axis) {
 Variable slice(const Variable& x, int axis, Index begin, Index end) {
   const AxisSplit split = split_at(x.shape(), axis);
   require(begin >= 0 && begin <= end && end <= split.size, "[slice] no elements {} to {} along axis {} of {}",
-          begin, end, axis, to_string(x.shape()));
+          begin, end, axis, x.shape());
   const Index run = (end - begin) * split.inner;
   const Index stride = split.size * split.inner;
   const Index first = begin * split.inner;
@@ -224,19 +224,18 @@ Variable sum(const Variable& x, int axis) {
 }
 
 Variable mean(const Variable& x) {
-  require(x.shape().count() > 0, "[mean] the mean of no elements, shape {}", to_string(x.shape()));
+  require(x.shape().count() > 0, "[mean] the mean of no elements, shape {}", x.shape());
   return scale(sum(x), 1 / static_cast<Real>(x.shape().count()));
 }
 
 Variable mean(const Variable& x, int axis) {
-  require(x.shape()[axis] > 0, "[mean] the mean of no elements along axis {} of {}", axis,
-          to_string(x.shape()));
+  require(x.shape()[axis] > 0, "[mean] the mean of no elements along axis {} of {}", axis, x.shape());
   return scale(sum(x, axis), 1 / static_cast<Real>(x.shape()[axis]));
 }
 
 Variable max(const Variable& x, int axis) {
   const AxisSplit split = split_at(x.shape(), axis);
-  require(split.size > 0, "[max] the largest of no elements along axis {} of {}", axis, to_string(x.shape()));
+  require(split.size > 0, "[max] the largest of no elements along axis {} of {}", axis, x.shape());
   Variable y = Variable::result("max", x.shape().with(axis, 1), {&x});
   std::vector<Index> places(static_cast<std::size_t>(y.shape().count()));
   for (Index i = 0; i < split.outer; ++i)
@@ -258,7 +257,7 @@ Variable max(const Variable& x, int axis) {
 
 Variable softmax(const Variable& x) {
   const Index width = x.shape()[-1];
-  require(width > 0, "[softmax] a row of no elements, shape {}", to_string(x.shape()));
+  require(width > 0, "[softmax] a row of no elements, shape {}", x.shape());
   Variable y = Variable::result("softmax", x.shape(), {&x});
   for (Index i = 0; i < x.shape().rows(); ++i)
     kernels::softmax_row(y.output() + i * width, x.data() + i * width, width);
@@ -272,8 +271,7 @@ Variable softmax(const Variable& x) {
 
 Variable gather(const Variable& x, const Tokens& ids) {
   require(x.shape().rank() == 3 && x.shape()[0] == ids.batch() && x.shape()[1] == ids.length(),
-          "[gather] expected x (B, T, N) for ids ({}, {}), got {}", ids.batch(), ids.length(),
-          to_string(x.shape()));
+          "[gather] expected x (B, T, N) for ids ({}, {}), got {}", ids.batch(), ids.length(), x.shape());
   const Index width = x.shape()[2];
   for (const std::int32_t id : ids.values())
     require(id >= 0 && id < width, "[gather] expected ids between 0 and {}, got {}", width - 1, id);

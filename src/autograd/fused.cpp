@@ -16,7 +16,11 @@ namespace tapehead {
 
 namespace {
 
-std::string shape_of(const Variable& x) { return x ? to_string(x.shape()) : "nothing"; }
+/// For messages: the shape, or () where nothing was given.
+const Shape& shape_of(const Variable& x) {
+  static const Shape nothing;
+  return x ? x.shape() : nothing;
+}
 
 bool is_vector(const Variable& x, Index size) { return x.shape().rank() == 1 && x.shape()[0] == size; }
 
@@ -150,8 +154,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, const Cros
           "[cross_entropy] expected logits (B, T, V) for targets ({}, {}), got {}", targets.batch(),
           targets.length(), shape_of(logits));
   require(options.weights.count() == 0 || options.weights.shape() == shape.without(-1),
-          "[cross_entropy] expected weights ({}, {}), got {}", shape[0], shape[1],
-          to_string(options.weights.shape()));
+          "[cross_entropy] expected weights ({}, {}), got {}", shape[0], shape[1], options.weights.shape());
   require(options.divisor >= 0, "[cross_entropy] expected a divisor of at least 0, got {}", options.divisor);
   check_ids("cross_entropy", targets, shape[2], true);
 

@@ -30,8 +30,7 @@ std::vector<Index> matching_matrices(const Shape& result, const Shape& operand) 
 
 Variable matmul(const Variable& a, const Variable& b) {
   require(a.shape().rank() >= 2 && b.shape().rank() >= 2 && a.shape()[-1] == b.shape()[-2],
-          "[matmul] expected (..., M, K) and (..., K, N), got {} and {}", to_string(a.shape()),
-          to_string(b.shape()));
+          "[matmul] expected (..., M, K) and (..., K, N), got {} and {}", a.shape(), b.shape());
   const Index m = a.shape()[-2];
   const Index k = a.shape()[-1];
   const Index n = b.shape()[-1];

@@ -10,7 +10,7 @@ namespace tapehead {
 
 Parameter Parameter::rows(Index first, Index count) const {
   require(shape.rank() >= 1 && first >= 0 && count >= 0 && first <= shape[0] - count,
-          "[parameter] no rows {} to {} in {}", first, first + count, to_string(shape));
+          "[parameter] no rows {} to {} in {}", first, first + count, shape);
   const Index row = shape[0] == 0 ? 0 : shape.count() / shape[0];
   return {owner, offset + first * row, shape.with(0, count)};
 }

@@ -45,7 +45,9 @@ Gradients Tape::backward(const Variable& loss) {
       steps_.pop_back();
       if (step.result.upstream() != nullptr) step.backward();
       step.result.node_->tape = nullptr;
+      step.result.node_->has_run = true;
     }
+    for (const Variable& leaf : leaves_) leaf.node_->has_run = true;
   } catch (...) {
     clear();
     throw;

@@ -30,13 +30,13 @@ Tensor Variable::value() const {
 }
 
 Real Variable::item() const {
-  require(shape().count() == 1, "[variable] expected a single number, got shape {}", to_string(shape()));
+  require(shape().count() == 1, "[variable] expected a single number, got shape {}", shape());
   return *data();
 }
 
 Tensor Variable::gradient() const {
   require(node().was_recorded, "[variable] a constant has no gradient; make it with Tape::variable");
-  require(node().tape == nullptr, "[variable] the gradient is there after Tape::backward");
+  require(node().has_run, "[variable] the gradient is there after Tape::backward");
   require(node().value == node().storage.data(),
           "[variable] a parameter's gradient is in what Tape::backward returned");
   return node().gradient == nullptr ? Tensor(shape()) : node().gradient_storage;

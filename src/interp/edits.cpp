@@ -44,8 +44,8 @@ Variable Edits::visit(const Visit& at, const Variable& value) {
     if (edit.site.kind != at.site.kind || edit.site.layer != at.site.layer) continue;
     const Variable replaced = edit.replacement(result, at.first_sequence);
     require(replaced && replaced.shape() == value.shape(),
-            "[edits] an edit of {} must keep its shape {}, it gave {}", to_string(edit.site),
-            to_string(value.shape()), replaced ? to_string(replaced.shape()) : "nothing");
+            "[edits] an edit of {} must keep its shape {}, it gave {}", edit.site, value.shape(),
+            replaced ? replaced.shape() : Shape{0});
     result = edit.site.head == kAllHeads
                  ? replaced
                  : where(head_region(edit.site, value.shape(), at.heads), replaced, result);
@@ -57,8 +57,7 @@ void Edits::finish(const std::vector<Site>& visited) const {
   for (const Edit& edit : edits_) {
     const Site place{edit.site.kind, edit.site.layer, kAllHeads};
     require(std::find(visited.begin(), visited.end(), place) != visited.end(),
-            "[edits] the edit of {} never took effect: the pass did not come by that site",
-            to_string(edit.site));
+            "[edits] the edit of {} never took effect: the pass did not come by that site", edit.site);
   }
 }
 

@@ -15,7 +15,7 @@ constexpr double kOnset = 0.1;
 constexpr double kHalf = 0.5;
 constexpr double kDone = 0.9;
 /// Of a hump's height: what has to be gone for it to be one, and to be over.
-constexpr double kComesDown = 0.25;
+constexpr double kComesDown = 0.5;
 constexpr double kOver = 0.9;
 /// Slopes that differ by less are equal but for rounding.
 constexpr double kEqualSlopes = 1e-9;

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/recorder.h"
 
 namespace tapehead {
 
@@ -65,8 +64,7 @@ std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch,
   const Shape& shape = pattern.shape();
   const Index length = batch.length();
   require(shape.rank() == 4 && shape[0] == batch.size() && shape[2] == length && shape[3] == length,
-          "[heads] expected a pattern ({}, H, {}, {}), got {}", batch.size(), length, length,
-          to_string(shape));
+          "[heads] expected a pattern ({}, H, {}, {}), got {}", batch.size(), length, length, shape);
   std::vector<HeadScores> scores;
   for (Index head = 0; head < shape[1]; ++head) {
     const auto weight = [&](Index b, Index q, Index k) {
@@ -77,18 +75,26 @@ std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch,
   return scores;
 }
 
-std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
-                                    const EvaluateOptions& options) {
+Recorder pattern_recorder(const ModelConfig& config) {
   std::vector<Site> sites;
-  for (Index layer = 0; layer < model.config().layers; ++layer) sites.push_back(pattern(layer));
-  Recorder recorder(sites);
-  evaluate(model, batch, {&recorder}, options);
+  for (Index layer = 0; layer < config.layers; ++layer) sites.push_back(pattern(layer));
+  return Recorder(std::move(sites));
+}
+
+std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch) {
   std::vector<HeadScores> scores;
-  for (const Site& site : sites) {
-    const std::vector<HeadScores> layer = score_pattern(recorder.at(site), batch, site.layer);
-    scores.insert(scores.end(), layer.begin(), layer.end());
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    const std::vector<HeadScores> heads = score_pattern(recorder.at(pattern(layer)), batch, layer);
+    scores.insert(scores.end(), heads.begin(), heads.end());
   }
   return scores;
+}
+
+std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
+                                    const EvaluateOptions& options) {
+  Recorder recorder = pattern_recorder(model.config());
+  evaluate(model, batch, {&recorder}, options);
+  return score_heads(recorder, model.config(), batch);
 }
 
 ScoreValues chance_scores(const Batch& batch) {

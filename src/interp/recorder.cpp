@@ -9,7 +9,7 @@ namespace tapehead {
 
 Recorder::Recorder(std::vector<Site> sites) {
   for (const Site& site : sites) {
-    require(site.head == kAllHeads, "[recorder] record all heads of a site, not {} alone", to_string(site));
+    require(site.head == kAllHeads, "[recorder] record all heads of a site, not {} alone", site);
     records_.push_back({site, {}});
   }
 }
@@ -18,11 +18,15 @@ Tensor Recorder::at(const Site& site) const {
   const std::lock_guard lock(mutex_);
   const auto record =
       std::find_if(records_.begin(), records_.end(), [&](const Record& r) { return r.site == site; });
-  require(record != records_.end(), "[recorder] {} was not asked for", to_string(site));
-  require(!record->shards.empty(), "[recorder] no pass has come by {} yet", to_string(site));
+  require(record != records_.end(), "[recorder] {} was not asked for", site);
+  require(!record->shards.empty(), "[recorder] no pass has come by {} yet", site);
   const Shape& shard_shape = record->shards.begin()->second.shape();
   Index batch = 0;
-  for (const auto& [first, shard] : record->shards) batch += shard.shape()[0];
+  for (const auto& [first, shard] : record->shards) {
+    require(first == batch && shard.shape().with(0, 1) == shard_shape.with(0, 1),
+            "[recorder] {} holds parts of different batches; clear() the recorder between them", site);
+    batch += shard.shape()[0];
+  }
   Tensor whole = Tensor::uninitialised(shard_shape.with(0, batch));
   Real* next = whole.data();
   for (const auto& [first, shard] : record->shards) next = std::copy_n(shard.data(), shard.count(), next);
@@ -51,8 +55,7 @@ Variable Recorder::visit(const Visit& at, const Variable& value) {
 void Recorder::finish(const std::vector<Site>& visited) const {
   for (const Record& record : records_)
     require(std::find(visited.begin(), visited.end(), record.site) != visited.end(),
-            "[recorder] nothing was recorded at {}: the pass did not come by that site",
-            to_string(record.site));
+            "[recorder] nothing was recorded at {}: the pass did not come by that site", record.site);
 }
 
 }  // namespace tapehead

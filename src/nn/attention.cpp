@@ -34,7 +34,7 @@ Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index la
                                          const AttentionMask& mask) const {
   const Index width = config_.width;
   require(x.shape().rank() == 3 && x.shape()[2] == width, "[attention] expected x (B, T, {}), got {}", width,
-          to_string(x.shape()));
+          x.shape());
   require(x.shape()[1] <= config_.context, "[attention] {} positions are more than the context of {}",
           x.shape()[1], config_.context);
   const Variable q = pass.at(queries(layer), qkv_.outputs(pass, x, 0, width));

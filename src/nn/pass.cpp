@@ -20,8 +20,8 @@ Variable Pass::at(const Site& site, Variable value) {
   for (Watcher* watcher : watch_) {
     Variable next = watcher->visit({site, heads_, first_sequence_}, value);
     require(next && next.shape() == value.shape(),
-            "[pass] a watcher of {} must keep its shape {}, it returned {}", to_string(site),
-            to_string(value.shape()), next ? to_string(next.shape()) : "nothing");
+            "[pass] a watcher of {} must keep its shape {}, it returned {}", site, value.shape(),
+            next ? next.shape() : Shape{0});
     value = std::move(next);
   }
   return value;

@@ -114,12 +114,12 @@ void require_site(const Site& site, const ModelConfig& config) {
   if (std::find(sites.begin(), sites.end(), place) == sites.end()) {
     std::string list;
     for (const Site& valid : sites) list += "\n  " + to_string(valid);
-    throw Error(fmt::format("[site] this model has no site {}; it has{}", to_string(site), list));
+    throw Error(fmt::format("[site] this model has no site {}; it has{}", site, list));
   }
   if (site.head == kAllHeads) return;
-  require(row_of(site.kind).has_heads, "[site] {} has no heads", to_string(place));
+  require(row_of(site.kind).has_heads, "[site] {} has no heads", place);
   require(site.head >= 0 && site.head < config.heads, "[site] expected a head between 0 and {}, got {}",
-          config.heads - 1, to_string(site));
+          config.heads - 1, site);
 }
 
 }  // namespace tapehead

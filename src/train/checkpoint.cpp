@@ -44,9 +44,9 @@ void require_same_parameters(const SafetensorsFile& archive, const Parameters& p
     const auto found = std::find_if(archive.entries().begin(), archive.entries().end(),
                                     [&](const SafetensorsEntry& other) { return other.name == entry.name; });
     if (found == archive.entries().end()) {
-      faults += fmt::format("\n  missing: {} {}", entry.name, to_string(entry.shape));
+      faults += fmt::format("\n  missing: {} {}", entry.name, entry.shape);
     } else if (!std::ranges::equal(found->shape, entry.shape.sizes())) {
-      faults += fmt::format("\n  shape: {} should be {}, is ({})", entry.name, to_string(entry.shape),
+      faults += fmt::format("\n  shape: {} should be {}, is ({})", entry.name, entry.shape,
                             fmt::join(found->shape, ", "));
     }
   }
@@ -105,7 +105,7 @@ void restore_optimizer(const std::filesystem::path& file, const Parameters& para
       if (steps == 0) break;
       const Tensor part = archive.read(state_name(state.name, entry.name));
       require(part.shape() == entry.shape, "[checkpoint] {}: {} of {} should be {}, is {}", file.string(),
-              state.name, entry.name, to_string(entry.shape), to_string(part.shape()));
+              state.name, entry.name, entry.shape, part.shape());
       std::copy_n(part.data(), part.count(), values.data() + entry.offset);
     }
     states.push_back({state.name, std::move(values)});

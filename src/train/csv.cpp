@@ -68,7 +68,11 @@ void CsvTable::write(const std::filesystem::path& file) const {
   std::string text = joined(columns_);
   for (const std::vector<std::string>& row : rows_) text += joined(row);
   write_to(temporary, std::ios::trunc, text);
-  std::filesystem::rename(temporary, file);
+  std::error_code refusal;
+  std::filesystem::rename(temporary, file, refusal);
+  if (!refusal) return;
+  std::filesystem::remove(temporary);
+  throw Error(fmt::format("[csv] cannot write {}: {}", file.string(), refusal.message()));
 }
 
 void CsvTable::append_last_row(const std::filesystem::path& file) const {

@@ -60,7 +60,8 @@ Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& w
     const Variable logits = model(Pass().watched_by(watch, first), part.inputs);
     const Index vocabulary = logits.shape()[2];
     for (const std::int32_t target : part.targets.values())
-      require(target < vocabulary, "[evaluate] expected targets below {}, got {}", vocabulary, target);
+      require(target >= 0 && target < vocabulary, "[evaluate] expected targets from 0 to {}, got {}",
+              vocabulary - 1, target);
     const Index offset = first * batch.length();
     kernels::cross_entropy_forward(evaluation.losses.data() + offset, logits.data(), part.targets.data(),
                                    part.targets.count(), vocabulary);

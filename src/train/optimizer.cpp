@@ -43,9 +43,14 @@ void Optimizer::step(Parameters& parameters, const Gradients& gradients) {
 void Optimizer::restore(Index steps, std::vector<State> state) {
   require(state.size() == state_.size(), "[optimizer] expected {} averages, got {}", state_.size(),
           state.size());
-  for (std::size_t i = 0; i < state.size(); ++i)
+  for (std::size_t i = 0; i < state.size(); ++i) {
     require(state[i].name == state_[i].name, "[optimizer] expected the average {}, got {}", state_[i].name,
             state[i].name);
+    const Index count = state[i].values.count();
+    require((count > 0) == (steps > 0) && count == state[0].values.count(),
+            "[optimizer] after {} updates, an average {} of {} numbers does not fit", steps, state[i].name,
+            count);
+  }
   steps_ = steps;
   state_ = std::move(state);
 }

@@ -55,7 +55,8 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
   };
   const Batch batch = evaluation_batch(trainer.config());
   const auto evaluate_now = [&](const Trainer::StepReport* last) {
-    const Evaluation evaluation = evaluate(trainer.model(), batch, {}, {.threads = trainer.threads()});
+    const Evaluation evaluation =
+        evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});
     append_metrics(run, trainer, evaluation, last, seconds());
     if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
   };

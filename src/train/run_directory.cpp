@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kConfig = "config.toml";
+constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kCheckpointPrefix = "step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
 
@@ -28,6 +29,9 @@ void on_disk(const fs::path& path, const Action& action) {
 
 bool is_run(const fs::path& path) { return fs::is_regular_file(path / kConfig); }
 
+/// Other programs have a config.toml too; what they keep is not for us to remove.
+bool may_be_replaced(const fs::path& path) { return is_run(path) && fs::is_directory(path / kCheckpoints); }
+
 /// Removes what a run writes, and nothing else that somebody may have put there.
 void remove_run_files(const fs::path& path) {
   for (const char* name : {"config.toml", "metrics.csv", "heads.csv", "ablation.csv"})
@@ -41,9 +45,10 @@ RunDirectory::RunDirectory(fs::path path, Config config)
     : path_(std::move(path)), config_(std::move(config)) {}
 
 RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bool overwrite) {
+  const std::string text = to_toml(config);
   on_disk(path, [&] {
     if (fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path))) {
-      if (!is_run(path))
+      if (!may_be_replaced(path))
         throw UsageError(
             fmt::format("[run] {} exists and is not a run; choose another with --out", path.string()));
       if (!overwrite)
@@ -53,10 +58,10 @@ RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bo
                         path.string()));
       remove_run_files(path);
     }
-    fs::create_directories(path / "checkpoints");
+    fs::create_directories(path / kCheckpoints);
   });
   std::ofstream out(path / kConfig, std::ios::binary);
-  out << to_toml(config) << std::flush;
+  out << text << std::flush;
   require(out.good(), "[run] cannot write {}", (path / kConfig).string());
   return RunDirectory(path, config);
 }
@@ -69,13 +74,13 @@ RunDirectory RunDirectory::open(const fs::path& path) {
 }
 
 fs::path RunDirectory::checkpoint_file(Index step) const {
-  return path_ / "checkpoints" / fmt::format("{}{:06}{}", kCheckpointPrefix, step, kCheckpointSuffix);
+  return path_ / kCheckpoints / fmt::format("{}{:06}{}", kCheckpointPrefix, step, kCheckpointSuffix);
 }
 
 std::vector<Index> RunDirectory::checkpoint_steps() const {
   std::vector<Index> steps;
-  if (!fs::is_directory(path_ / "checkpoints")) return steps;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_ / "checkpoints")) {
+  if (!fs::is_directory(path_ / kCheckpoints)) return steps;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_ / kCheckpoints)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(kCheckpointPrefix) || !name.ends_with(kCheckpointSuffix)) continue;
     const char* first = name.data() + kCheckpointPrefix.size();

@@ -210,8 +210,8 @@ TEST_CASE("shapes that do not fit are refused in words") {
   const Variable x = constant_of({2, 3}, {1, 2, 3, 4, 5, 6});
   const Variable y = constant_of({2}, {1, 2});
   CHECK_THROWS_WITH_AS(
-      x + y,
-      "[broadcast] (2, 3) and (2) do not fit: sizes 3 and 2 at axis 1 from the end, and neither is 1", Error);
+      x + y, "[broadcast] (2, 3) and (2) do not fit: sizes 3 and 2 at axis 1 from the end, and neither is 1",
+      Error);
   CHECK_THROWS_WITH_AS(reshape(x, {4}), "[reshape] (2, 3) has 6 elements, (4) has 4", Error);
   CHECK_THROWS_WITH_AS(slice(x, 1, 2, 4), "[slice] no elements 2 to 4 along axis 1 of (2, 3)", Error);
   CHECK_THROWS_AS(slice(x, 1, -1, 2), Error);

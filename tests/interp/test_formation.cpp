@@ -182,8 +182,9 @@ TEST_CASE("one evaluation out of line makes no hump") {
   CHECK_FALSE(formation_of(with_noise_loss({4, 4, 4, 9, 4, 4, 4})).hump);
 }
 
-TEST_CASE("a rise that does not come down is no hump, and one that half does has an open end") {
-  CHECK_FALSE(formation_of(with_noise_loss({4, 4, 4, 4.5, 5, 5, 4.9, 4.8})).hump);
+TEST_CASE(
+    "a rise that keeps more than half of its height is no hump, and one that keeps some has an open end") {
+  CHECK_FALSE(formation_of(with_noise_loss({4, 4, 4, 4.5, 5, 5, 4.7, 4.6})).hump);
   const Formation formation = formation_of(with_noise_loss({4, 4, 4, 4.5, 5, 5, 4.7, 4.5}));
   REQUIRE(formation.hump);
   CHECK(formation.hump->start == 20);

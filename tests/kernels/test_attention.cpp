@@ -85,8 +85,8 @@ struct Sharpness {
 
 Sharpness sharpness_of(double scale) {
   const Index batch = 313;
-  const Tensor pattern = pattern_of(random_tensor({batch, 16, 128}, 1, scale),
-                                    random_tensor({batch, 16, 128}, 2), 1, kNoMask);
+  const Tensor pattern =
+      pattern_of(random_tensor({batch, 16, 128}, 1, scale), random_tensor({batch, 16, 128}, 2), 1, kNoMask);
   std::vector<double> largest;
   double entropy = 0;
   for (Index row = 0; row < batch * 16; ++row) {
@@ -112,11 +112,10 @@ TEST_CASE("the attention pattern is its definition in elementary ops, forward an
           AttentionMask mask{.causal = causal, .visible = Mask(2, length, 1)};
           mask.visible(1, 0) = 0;
           mask.visible(1, length / 2) = 0;
-          testing::check_same(
-              [&](const Inputs& in) { return attention_pattern(in[0], in[1], heads, mask); },
-              [&](const Inputs& in) { return pattern_definition(in[0], in[1], heads, mask); },
-              {random_tensor({2, length, heads * head_width}, 1),
-               random_tensor({2, length, heads * head_width}, 2)});
+          testing::check_same([&](const Inputs& in) { return attention_pattern(in[0], in[1], heads, mask); },
+                              [&](const Inputs& in) { return pattern_definition(in[0], in[1], heads, mask); },
+                              {random_tensor({2, length, heads * head_width}, 1),
+                               random_tensor({2, length, heads * head_width}, 2)});
         }
 }
 
@@ -127,10 +126,10 @@ TEST_CASE("the attention mix is its definition in elementary ops, forward and ba
         CAPTURE(length);
         CAPTURE(heads);
         CAPTURE(head_width);
-        testing::check_same(
-            [](const Inputs& in) { return attention_mix(in[0], in[1]); },
-            [](const Inputs& in) { return mix_definition(in[0], in[1]); },
-            {random_tensor({2, heads, length, length}, 1), random_tensor({2, length, heads * head_width}, 2)});
+        testing::check_same([](const Inputs& in) { return attention_mix(in[0], in[1]); },
+                            [](const Inputs& in) { return mix_definition(in[0], in[1]); },
+                            {random_tensor({2, heads, length, length}, 1),
+                             random_tensor({2, length, heads * head_width}, 2)});
       }
 }
 
@@ -141,10 +140,10 @@ TEST_CASE("attention without parameters gives the worked values for three words"
   check_close(weights, {1, 1, 3, 3},
               {0.665240955775, 0.0900305731704, 0.244728471055, 0.0900305731704, 0.665240955775,
                0.244728471055, 0.211941557617, 0.211941557617, 0.576116884766});
-  check_close(mix_of(weights, words), {1, 3, 4},
-              {0.665240955775, 0.334759044225, 0.0900305731704, 0.90996942683, 0.0900305731704, 0.90996942683,
-               0.665240955775, 0.334759044225, 0.211941557617, 0.788058442383, 0.211941557617,
-               0.788058442383});
+  check_close(
+      mix_of(weights, words), {1, 3, 4},
+      {0.665240955775, 0.334759044225, 0.0900305731704, 0.90996942683, 0.0900305731704, 0.90996942683,
+       0.665240955775, 0.334759044225, 0.211941557617, 0.788058442383, 0.211941557617, 0.788058442383});
 }
 
 TEST_CASE("queries, keys and values of three words give the worked weights and outputs under the mask") {
@@ -163,15 +162,18 @@ TEST_CASE("queries, keys and values of three words give the worked weights and o
               {1, 0, 0.669761549327, 0.330238450673, 0.40111209268, 0.19777581464});
 }
 
-TEST_CASE("a soft lookup blends the values, and becomes a hard one or an average as its scores grow or vanish") {
+TEST_CASE(
+    "a soft lookup blends the values, and becomes a hard one or an average as its scores grow or vanish") {
   const auto look_up = [](double factor) {
     const Tensor weights = pattern_of(times(kThreeKeys, factor), kThreeKeys);
     const Tensor outputs = mix_of(weights, kThreeValues);
     return Tensor({5}, {weights(0, 0, 2, 0), weights(0, 0, 2, 1), weights(0, 0, 2, 2), outputs(0, 2, 0),
                         outputs(0, 2, 1)});
   };
-  check_close(look_up(1), {5}, {0.248255078258, 0.248255078258, 0.503489843485, 1.75872460871, 2.00697968697});
-  check_close(look_up(10), {5}, {0.0008478854429, 0.0008478854429, 0.998304229114, 2.99576057279, 2.99660845823});
+  check_close(look_up(1), {5},
+              {0.248255078258, 0.248255078258, 0.503489843485, 1.75872460871, 2.00697968697});
+  check_close(look_up(10), {5},
+              {0.0008478854429, 0.0008478854429, 0.998304229114, 2.99576057279, 2.99660845823});
   check_close(look_up(0), {5}, {1 / 3.0, 1 / 3.0, 1 / 3.0, 4 / 3.0, 5 / 3.0});
   check_close(look_up(10000), {5}, {0, 0, 1, 3, 3}, 0);
 }
@@ -210,10 +212,10 @@ TEST_CASE("the backward pass of three tokens gives the gradients worked out by h
   check_close(v.gradient(), {1, 3, 2}, {0, 0.248255078258, 0, 0.248255078258, 0, 0.503489843485});
   check_close(q.gradient(), {1, 3, 2}, {0, 0, 0, 0, 0.0012252341378, 0.352310932738});
   // Each key's gradient is its score's, -0.498, -0.002 and 0.500, times the query (1, 1) over sqrt(2).
-  check_close(k.gradient(), {1, 3, 2},
-              {-0.49824289925 / std::sqrt(2.0), -0.49824289925 / std::sqrt(2.0),
-               -0.0017327427347 / std::sqrt(2.0), -0.0017327427347 / std::sqrt(2.0),
-               0.499975641985 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0)});
+  check_close(
+      k.gradient(), {1, 3, 2},
+      {-0.49824289925 / std::sqrt(2.0), -0.49824289925 / std::sqrt(2.0), -0.0017327427347 / std::sqrt(2.0),
+       -0.0017327427347 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0)});
 }
 
 TEST_CASE("outputs stay within the values their query may see") {
@@ -244,8 +246,8 @@ TEST_CASE("the spread of scores is the same for every head width") {
   for (const Index width : {2, 4, 64, 768}) {
     CAPTURE(width);
     const Index batch = 2000;
-    const Tensor p = pattern_of(random_tensor({batch, 2, width}, 1), random_tensor({batch, 2, width}, 2), 1,
-                                kNoMask);
+    const Tensor p =
+        pattern_of(random_tensor({batch, 2, width}, 1), random_tensor({batch, 2, width}, 2), 1, kNoMask);
     double squares = 0;
     for (Index row = 0; row < 2 * batch; ++row) {
       const Real* weights = p.data() + 2 * row;
@@ -349,8 +351,7 @@ TEST_CASE("a query that may see no key has weights 0 and passes no gradient, nev
   Tape tape;
   const Variable q = tape.variable(Tensor({2, 3, 1}, {1, 1, 1, 1, 1, 1}));
   const Variable k = tape.variable(Tensor({2, 3, 1}, {1, 2, 3, 1, 2, 3}));
-  const Variable p =
-      attention_pattern(q, k, 1, {.causal = false, .visible = Mask(2, 3, {1, 1, 0, 0, 0, 0})});
+  const Variable p = attention_pattern(q, k, 1, {.causal = false, .visible = Mask(2, 3, {1, 1, 0, 0, 0, 0})});
   for (Index i = 0; i < 3; ++i) {
     const std::span<const Real> row = p.value().values().subspan(static_cast<std::size_t>(3 * i), 3);
     check_close(Tensor({3}, row), {3}, {0.26894142137, 0.73105857863, 0});
@@ -389,13 +390,14 @@ TEST_CASE("attention without a mask cannot tell the order of its tokens") {
 }
 
 TEST_CASE("each head sees its own columns of queries and keys alone") {
-  const Tensor q({1, 3, 4}, {Real(-0.129), Real(-0.323), Real(-0.782), Real(0.115), Real(0.545), Real(0.409),
-                             Real(0.659), Real(-0.959), Real(0.156), Real(-0.503), Real(-0.200), Real(-0.204)});
+  const Tensor q({1, 3, 4},
+                 {Real(-0.129), Real(-0.323), Real(-0.782), Real(0.115), Real(0.545), Real(0.409),
+                  Real(0.659), Real(-0.959), Real(0.156), Real(-0.503), Real(-0.200), Real(-0.204)});
   check_close(head_of(q, 0, 2), {1, 3, 2}, {-0.129, -0.323, 0.545, 0.409, 0.156, -0.503}, 1e-7);
   check_close(head_of(q, 1, 2), {1, 3, 2}, {-0.782, 0.115, 0.659, -0.959, -0.200, -0.204}, 1e-7);
   check_close(pattern_of(q, q, 2), {1, 2, 3, 3},
-              {1, 0, 0, 0.384275277833, 0.615724722167, 0, 0.341246509229, 0.283326307678, 0.375427183093,
-               1, 0, 0, 0.197851345433, 0.802148654567, 0, 0.342856772321, 0.326506180973, 0.330637046706});
+              {1, 0, 0, 0.384275277833, 0.615724722167, 0, 0.341246509229, 0.283326307678, 0.375427183093, 1,
+               0, 0, 0.197851345433, 0.802148654567, 0, 0.342856772321, 0.326506180973, 0.330637046706});
 }
 
 TEST_CASE("the heads' outputs lie side by side in each position, never across positions") {

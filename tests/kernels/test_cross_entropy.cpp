@@ -63,9 +63,8 @@ TEST_CASE("weights multiply each position's loss, and the sum is divided by them
   for (Real& weight : weights.values()) weight = std::abs(weight);
   const Tensor logits = random_tensor({3, 5, 7}, 3);
   const auto weighted = [&](const Inputs& in) { return sum(surprise(in[0], targets) * Variable(weights)); };
-  testing::check_same(
-      [&](const Inputs& in) { return cross_entropy(in[0], targets, {.weights = weights}); },
-      [&](const Inputs& in) { return weighted(in) / sum(Variable(weights)); }, {logits});
+  testing::check_same([&](const Inputs& in) { return cross_entropy(in[0], targets, {.weights = weights}); },
+                      [&](const Inputs& in) { return weighted(in) / sum(Variable(weights)); }, {logits});
   testing::check_same(
       [&](const Inputs& in) { return cross_entropy(in[0], targets, {.weights = weights, .divisor = 12}); },
       [&](const Inputs& in) { return scale(weighted(in), Real(1) / 12); }, {logits});

@@ -37,8 +37,7 @@ Tensor slope(const Tensor& x, GeluForm form) {
 TEST_CASE("the tanh form of GELU is its definition in elementary ops, forward and backward") {
   for (const Index count : {1, 3, 17, 63, 65})
     testing::check_same([](const Inputs& in) { return gelu(in[0], GeluForm::tanh); },
-                        [](const Inputs& in) { return tanh_form(in[0]); },
-                        {random_tensor({count}, 1, 2)});
+                        [](const Inputs& in) { return tanh_form(in[0]); }, {random_tensor({count}, 1, 2)});
 }
 
 TEST_CASE("the erf form of GELU is x Φ(x) with slope Φ(x) + x φ(x)") {

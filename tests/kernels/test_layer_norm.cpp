@@ -40,10 +40,9 @@ TEST_CASE("layer norm is its definition in elementary ops, forward and backward"
       CAPTURE(width);
       const Tensor x = random_tensor({rows, width}, 1, 2);
       const Tensor gain = random_tensor({width}, 2);
-      testing::check_same(
-          [](const Inputs& in) { return layer_norm(in[0], in[1], in[2], kEpsilon); },
-          [](const Inputs& in) { return definition(in[0], in[1]) + in[2]; },
-          {x, gain, random_tensor({width}, 3)});
+      testing::check_same([](const Inputs& in) { return layer_norm(in[0], in[1], in[2], kEpsilon); },
+                          [](const Inputs& in) { return definition(in[0], in[1]) + in[2]; },
+                          {x, gain, random_tensor({width}, 3)});
       testing::check_same([](const Inputs& in) { return layer_norm(in[0], in[1], {}, kEpsilon); },
                           [](const Inputs& in) { return definition(in[0], in[1]); }, {x, gain});
     }

@@ -60,9 +60,9 @@ TEST_CASE("softmax is exp over the sum of exp, forward and backward") {
 }
 
 TEST_CASE("softmax gives the values worked out by hand") {
-  check_close(weights_of(Tensor({2, 3}, {Real(0.5), -1, 2, 3, 0, 1})), {2, 3},
-              {0.17529039214, 0.0391125732707, 0.785597034589, 0.843794734481, 0.0420100661341,
-               0.114195199385});
+  check_close(
+      weights_of(Tensor({2, 3}, {Real(0.5), -1, 2, 3, 0, 1})), {2, 3},
+      {0.17529039214, 0.0391125732707, 0.785597034589, 0.843794734481, 0.0420100661341, 0.114195199385});
   check_close(weights_of(Tensor({3, 3}, {2, 0, 1, 0, 2, 1, 1, 1, 2})), {3, 3},
               {0.665240955775, 0.0900305731704, 0.244728471055, 0.0900305731704, 0.665240955775,
                0.244728471055, 0.211941557617, 0.211941557617, 0.576116884766});
@@ -78,12 +78,12 @@ TEST_CASE("a softmax that dot products of width 64 saturate learns four times sl
   }
   const Tensor p = weights_of(scores);
   const Tensor p_scaled = weights_of(scaled);
-  check_close(p, {6},
-              {3.1383555e-06, 0.0010355613447, 0.030813214549, 0.929775948719, 0.0015557280599,
-               0.0368164089718});
-  check_close(p_scaled, {6},
-              {0.0607980702613, 0.125515976009, 0.191820118362, 0.293663058135, 0.132066825642,
-               0.196135951591});
+  check_close(
+      p, {6},
+      {3.1383555e-06, 0.0010355613447, 0.030813214549, 0.929775948719, 0.0015557280599, 0.0368164089718});
+  check_close(
+      p_scaled, {6},
+      {0.0607980702613, 0.125515976009, 0.191820118362, 0.293663058135, 0.132066825642, 0.196135951591});
   CHECK(norm(jacobian_of(p), 2) == doctest::Approx(0.041).epsilon(0.012));
   CHECK(norm(jacobian_of(p_scaled), 2) == doctest::Approx(0.173).epsilon(0.003));
 }

@@ -1,5 +1,6 @@
 #include "tapehead/tensor/gemm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -57,11 +58,12 @@ void compare(Index m, Index n, Index k, bool a_transposed, bool b_transposed, In
   for (Index i = 0; i < m; ++i) {
     for (Index j = 0; j < n; ++j) {
       const double right = static_cast<double>(expected(i, j));
+      const double sum = 3 + 2 * right;
       // Comparisons are written so that a NaN counts as an error.
-      const double error = std::abs(static_cast<double>(c(i, j)) - right);
-      const double accumulated_error = std::abs(static_cast<double>(accumulated(i, j)) - (3 + 2 * right));
-      worst = !(error <= worst) ? error : worst;
-      worst = !(accumulated_error <= worst) ? accumulated_error : worst;
+      for (const double error :
+           {std::abs(static_cast<double>(c(i, j)) - right) / std::max(1.0, std::abs(right)),
+            std::abs(static_cast<double>(accumulated(i, j)) - sum) / std::max(1.0, std::abs(sum))})
+        worst = !(error <= worst) ? error : worst;
     }
     for (Index j = n; j < n + gap; ++j) gaps_untouched = gaps_untouched && std::isnan(c(i, j));
   }

@@ -61,6 +61,7 @@ class Variable {
     Real* gradient = nullptr;     // null until something was added
     Tape* tape = nullptr;         // null for a constant, and once the tape has run
     bool was_recorded = false;
+    bool has_run = false;  // its tape went back through it
   };
 
   const Node& node() const;

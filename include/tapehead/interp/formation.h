@@ -31,10 +31,11 @@ inline constexpr double kLeastBump = 0.05;
 /// from evaluation to evaluation. Of several, the one that rises most above the line from its start to its
 /// end.
 struct Bump {
-  Index start = 0;           ///< the last step before the slope begins to fall
-  Index top = 0;             ///< furthest above that line
-  std::optional<Index> end;  ///< the slope stops falling: the steepest descent; open if the run ends before
-  double height = 0;         ///< nats above that line at the top
+  Index start = 0;  ///< the last step before the slope begins to fall
+  Index top = 0;    ///< furthest above that line
+  std::optional<Index> end =
+      {};             ///< the slope stops falling: the steepest descent; open if the run ends before
+  double height = 0;  ///< nats above that line at the top
 };
 
 /// The hump of the loss on noise positions, each value the median of three evaluations, so that one out of
@@ -56,13 +57,13 @@ struct SteepestRise {
 };
 
 struct Formation {
-  Index last_step = 0;         ///< nothing is known past it
-  std::optional<Index> onset;  ///< first evaluation with an accuracy on induction positions above 10 %
-  std::optional<Index> half;   ///< above 50 %
-  std::optional<Index> done;   ///< above 90 %
-  std::optional<SteepestRise> steepest;
-  std::optional<Bump> bump;
-  std::optional<NoiseHump> hump;
+  Index last_step = 0;              ///< nothing is known past it
+  std::optional<Index> onset = {};  ///< first evaluation with an accuracy on induction positions above 10 %
+  std::optional<Index> half = {};   ///< above 50 %
+  std::optional<Index> done = {};   ///< above 90 %
+  std::optional<SteepestRise> steepest = {};
+  std::optional<Bump> bump = {};
+  std::optional<NoiseHump> hump = {};
 
   /// Steps from onset to done.
   std::optional<Index> width() const;

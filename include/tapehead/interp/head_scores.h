@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tapehead/interp/recorder.h"
 #include "tapehead/nn/transformer.h"
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/evaluate.h"
@@ -49,7 +50,13 @@ struct HeadScores {
 /// Scores of one layer's heads from its pattern (B, H, T, T) on the batch.
 std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch, Index layer);
 
-/// Scores of all heads of a model, layer by layer.
+/// A recorder of all patterns of a model, for an evaluation that is made anyway.
+Recorder pattern_recorder(const ModelConfig& config);
+
+/// Scores of all heads, layer by layer, from what such a recorder saw of the batch.
+std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch);
+
+/// The same from an evaluation of its own.
 std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
                                     const EvaluateOptions& options = {});
 

@@ -15,7 +15,8 @@ class Recorder : public Watcher {
   explicit Recorder(std::vector<Site> sites);
 
   /// What came by, the sequences of all shards in order; watchers asked before this one have had their say.
-  /// Throws Error for a site that was not asked for, or before a pass.
+  /// Throws Error for a site that was not asked for, before a pass, and if what came by is of several batches
+  /// cut in different ways.
   Tensor at(const Site& site) const;
   /// Forgets what came by.
   void clear();

@@ -1,6 +1,9 @@
 /// Named places in a Transformer where its computation can be read or changed from outside.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,3 +68,13 @@ std::vector<Site> sites_of(const ModelConfig& config);
 void require_site(const Site& site, const ModelConfig& config);
 
 }  // namespace tapehead
+
+/// A site is handed to a message as it is, so that its text is made only when the message is.
+template <>
+struct fmt::formatter<tapehead::Site> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  auto format(const tapehead::Site& site, fmt::format_context& context) const {
+    const std::string text = tapehead::to_string(site);
+    return std::copy(text.begin(), text.end(), context.out());
+  }
+};

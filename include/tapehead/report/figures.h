@@ -1,5 +1,16 @@
+/// All figures of a run, from what its folder holds.
 #pragma once
+
 #include <filesystem>
 #include <vector>
+
 #include "tapehead/train/run_directory.h"
-namespace tapehead { inline std::vector<std::filesystem::path> draw_figures(const RunDirectory&) { return {}; } }
+
+namespace tapehead {
+
+/// Draws into the run's figures folder, each as SVG and PNG, and returns the files: `loss` and `heads` from
+/// the tables of those names, `attention` from the newest checkpoint, `ablation` from the table of ablations.
+/// What has no data yet is left out. Throws Error where data cannot be read, and as draw does.
+std::vector<std::filesystem::path> draw_figures(const RunDirectory& run);
+
+}  // namespace tapehead

@@ -31,6 +31,7 @@ struct EvaluateOptions {
 
 /// Runs the model over the batch, a shard at a time, without a tape and without dropout. Watchers see every
 /// shard, on any of the threads. The result does not depend on the number of threads.
+/// Throws Error for a batch without sequences, and for targets outside the vocabulary.
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch = {},
                     const EvaluateOptions& options = {});
 

@@ -13,6 +13,8 @@ namespace tapehead {
 struct RunObserver {
   /// After every update.
   std::function<void(const Trainer&, const Trainer::StepReport&)> stepped;
+  /// Watches every evaluation's passes.
+  Watch watch;
   /// After every evaluation, on the batch it was made on; step 0 comes before any update.
   std::function<void(const Trainer&, const Batch&, const Evaluation&)> evaluated;
   /// Asked after every update: whether to save and return early.

@@ -1,0 +1,28 @@
+/// Attention maps of every head on one sequence: who looks where.
+#pragma once
+
+#include "tapehead/interp/head_scores.h"
+#include "tapehead/nn/transformer.h"
+#include "tapehead/report/gnuplot.h"
+#include "tapehead/tasks/task.h"
+#include "tapehead/train/config.h"
+
+namespace tapehead {
+
+/// The longest sequence that is drawn, in positions.
+inline constexpr Index kMapLength = 24;
+
+/// A sequence of the batch to show, cut to its first kMapLength positions: the first with 8 to 12 different
+/// tokens that then repeat, or else the first of all.
+Batch sequence_to_show(const Batch& batch);
+
+/// A token as a sign on an axis: letters and digits for a vocabulary of up to 64, the id beyond.
+std::string token_sign(std::int32_t token, Index vocabulary);
+
+/// Layers are rows and heads columns of maps. In a map, a row is a query and a column a key, all on one scale
+/// from 0 to 1; keys after the query are grey. `sequence` is one sequence; `scores`, for the titles, are of
+/// the model's heads.
+Figure attention_figure(const Transformer& model, const Batch& sequence,
+                        const std::vector<HeadScores>& scores, const Config& config, Index step);
+
+}  // namespace tapehead

@@ -1,0 +1,50 @@
+/// Figures drawn by gnuplot. A figure is a script that holds its own data, so no name or path of this machine
+/// is ever part of it.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tapehead {
+
+/// A script for gnuplot, written line by line.
+class GnuplotScript {
+ public:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+  /// Columns of equal length as a data block; names of data blocks begin with `$`. What is not finite is
+  /// missing.
+  void data(std::string_view name, const std::vector<std::vector<double>>& columns);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Text as gnuplot reads it in enhanced mode, in quotes: every character stands for itself.
+std::string gnuplot_text(std::string_view text);
+
+/// What to draw. Sizes are in pixels of the SVG; the PNG has twice as many.
+struct Figure {
+  std::string name;
+  int width = 0;
+  int height = 0;
+  GnuplotScript script;
+};
+
+/// Draws it as folder/name.svg (text stays text) and folder/name.png, making the folder if need be, and
+/// returns the two. Throws Error if gnuplot is missing, naming the package to install, or if it fails, with
+/// its own words.
+std::vector<std::filesystem::path> draw(const Figure& figure, const std::filesystem::path& folder);
+
+}  // namespace tapehead

@@ -1,0 +1,15 @@
+/// The loss by kind of position over a run: plateau, drop and hump at one look.
+#pragma once
+
+#include "tapehead/interp/formation.h"
+#include "tapehead/report/gnuplot.h"
+#include "tapehead/train/config.h"
+#include "tapehead/train/csv.h"
+
+namespace tapehead {
+
+/// Above, the losses with ln V, the steps in which the heads form, and both faces of the bump; below, the
+/// accuracy on induction positions. `metrics` is a run's metrics table.
+Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config);
+
+}  // namespace tapehead

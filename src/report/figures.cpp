@@ -1,0 +1,54 @@
+#include "tapehead/report/figures.h"
+
+#include <cmath>
+
+#include "tapehead/interp/formation.h"
+#include "tapehead/interp/head_scores.h"
+#include "tapehead/report/ablation_figure.h"
+#include "tapehead/report/attention_figure.h"
+#include "tapehead/report/head_figure.h"
+#include "tapehead/report/loss_figure.h"
+#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/csv.h"
+#include "tapehead/train/trainer.h"
+
+namespace tapehead {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The table in a file, or one without rows where there is no file yet.
+CsvTable table_in(const fs::path& file) { return fs::exists(file) ? CsvTable::read(file) : CsvTable({}); }
+
+/// The accuracy of the plain model at the end of the run, or NaN.
+double last_accuracy(const CsvTable& metrics) {
+  if (metrics.rows() == 0 || !metrics.has("accuracy_induction")) return std::nan("");
+  return metrics.number(metrics.rows() - 1, "accuracy_induction");
+}
+
+}  // namespace
+
+std::vector<fs::path> draw_figures(const RunDirectory& run) {
+  std::vector<fs::path> files;
+  const auto add = [&](const Figure& figure) {
+    for (fs::path& file : draw(figure, run.figures_folder())) files.push_back(std::move(file));
+  };
+  const CsvTable metrics = table_in(run.metrics_file());
+  const CsvTable heads = table_in(run.heads_file());
+  const CsvTable ablations = table_in(run.ablation_file());
+  const Formation formation = metrics.rows() > 0 ? formation_of(metrics) : Formation{};
+  const Batch batch = evaluation_batch(run.config());
+
+  if (metrics.rows() > 0) add(loss_figure(metrics, formation, run.config()));
+  if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, run.config()));
+  if (!run.checkpoint_steps().empty()) {
+    const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
+    add(attention_figure(checkpoint.model, sequence_to_show(batch), score_heads(checkpoint.model, batch),
+                         run.config(), checkpoint.step));
+  }
+  if (ablations.rows() > 0) add(ablation_figure(ablations, last_accuracy(metrics), run.config()));
+  return files;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,175 @@
+#include "tapehead/report/gnuplot.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "tapehead/base/require.h"
+
+extern char** environ;
+
+namespace tapehead {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFontSize = 14;  // pixels
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using TemporaryFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// A file without a name, gone when closed.
+TemporaryFile temporary_file() {
+  TemporaryFile file(std::tmpfile());
+  require(file != nullptr, "[figures] cannot make a temporary file: {}", std::strerror(errno));
+  return file;
+}
+
+TemporaryFile temporary_file_with(const std::string& text) {
+  TemporaryFile file = temporary_file();
+  require(std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+              std::fflush(file.get()) == 0 && std::fseek(file.get(), 0, SEEK_SET) == 0,
+          "[figures] cannot write a temporary file: {}", std::strerror(errno));
+  return file;
+}
+
+std::string contents(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  return text;
+}
+
+/// Where a program's three streams go.
+class Streams {
+ public:
+  Streams(std::FILE* input, const fs::path& output, std::FILE* errors) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, fileno(input), STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0666);
+    posix_spawn_file_actions_adddup2(&actions_, fileno(errors), STDERR_FILENO);
+  }
+  ~Streams() { posix_spawn_file_actions_destroy(&actions_); }
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+/// Runs gnuplot with no settings but the script's; the file takes what it draws. No shell and no gnuplot
+/// string ever sees the path.
+void run_gnuplot(const std::string& script, const fs::path& file) {
+  std::ofstream(file).close();
+  require(fs::exists(file), "[figures] cannot write {}", file.string());
+  const TemporaryFile input = temporary_file_with(script);
+  const TemporaryFile errors = temporary_file();
+  const Streams streams(input.get(), file, errors.get());
+
+  std::string program = "gnuplot";
+  std::string plain = "--default-settings";
+  char* arguments[] = {program.data(), plain.data(), nullptr};
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, program.c_str(), streams.actions(), nullptr, arguments, environ);
+  require(
+      failure != ENOENT && failure != EACCES,
+      "[figures] there is no gnuplot to draw with; install the Debian package gnuplot-nox (the numbers are "
+      "kept in the run's CSV files)");
+  require(failure == 0, "[figures] cannot start gnuplot: {}", std::strerror(failure));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    require(errno == EINTR, "[figures] lost sight of gnuplot: {}", std::strerror(errno));
+  const std::string complaint = contents(errors.get());
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0 && fs::file_size(file) > 0,
+          "[figures] gnuplot could not draw {}: {}", file.string(), complaint);
+}
+
+/// Whoever has no Inter gets the next best sans-serif, in browsers as in PNGs.
+void name_fallback_fonts(const fs::path& svg) {
+  std::ostringstream text;
+  text << std::ifstream(svg).rdbuf();
+  std::string content = std::move(text).str();
+  const std::string named = "font-family=\"Inter\"";
+  const std::string with_fallback = "font-family=\"Inter, 'DejaVu Sans', sans-serif\"";
+  for (auto at = content.find(named); at != std::string::npos; at = content.find(named, at)) {
+    content.replace(at, named.size(), with_fallback);
+    at += with_fallback.size();
+  }
+  std::ofstream stream(svg, std::ios::trunc);
+  stream << content;
+  require(stream.flush().good(), "[figures] cannot write {}", svg.string());
+}
+
+fs::path drawn(const Figure& figure, const fs::path& folder, const std::string& type,
+               const std::string& terminal) {
+  const fs::path file = folder / (figure.name + "." + type);
+  const fs::path unfinished = folder / (figure.name + ".unfinished." + type);
+  try {
+    run_gnuplot(fmt::format("set encoding utf8\nset terminal {}\n{}", terminal, figure.script.text()),
+                unfinished);
+    if (type == "svg") name_fallback_fonts(unfinished);
+    fs::rename(unfinished, file);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(unfinished, ignored);
+    throw;
+  }
+  return file;
+}
+
+}  // namespace
+
+void GnuplotScript::data(std::string_view name, const std::vector<std::vector<double>>& columns) {
+  line("{} << END", name);
+  for (std::size_t row = 0; !columns.empty() && row < columns.front().size(); ++row) {
+    std::string text;
+    for (const auto& column : columns)
+      text += std::isfinite(column[row]) ? fmt::format("{} ", column[row]) : "nan ";
+    line("{}", text);
+  }
+  line("END");
+}
+
+std::string gnuplot_text(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "''";
+      continue;
+    }
+    if (std::string_view(R"(\{}^_@&~)").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result + "'";
+}
+
+std::vector<fs::path> draw(const Figure& figure, const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  require(!failure, "[figures] cannot make the folder {}: {}", folder.string(), failure.message());
+  // A unit of pngcairo's font sizes is 4/3 pixels.
+  return {
+      drawn(figure, folder, "svg",
+            fmt::format("svg enhanced size {},{} font 'Inter,{}' background rgb '#ffffff'", figure.width,
+                        figure.height, kFontSize)),
+      drawn(figure, folder, "png",
+            fmt::format("pngcairo enhanced size {},{} font 'Inter,{}' fontscale 1.5 linewidth 2 pointscale 2 "
+                        "background rgb '#ffffff'",
+                        2 * figure.width, 2 * figure.height, kFontSize))};
+}
+
+}  // namespace tapehead

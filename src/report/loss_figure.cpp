@@ -1,0 +1,178 @@
+#include "tapehead/report/loss_figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tapehead/report/formation_window.h"
+#include "tapehead/report/style.h"
+
+namespace tapehead {
+
+namespace {
+
+constexpr int kWidth = 880;
+constexpr int kHeight = 620;
+constexpr Panel kLossPanel{70, 722, 96, 412};
+constexpr Panel kAccuracyPanel{70, 722, 448, 564};
+
+struct Line {
+  std::string_view column;
+  std::string_view label;
+  std::string_view colour;
+};
+constexpr Line kLines[] = {{"loss", "all positions", kInk},
+                           {"loss_induction", "induction", kInductionColour},
+                           {"loss_noise", "noise", kNoiseColour}};
+
+/// The last value there is, or NaN.
+double last_of(const std::vector<double>& values) {
+  const auto found = std::find_if(values.rbegin(), values.rend(), [](double v) { return std::isfinite(v); });
+  return found == values.rend() ? std::nan("") : *found;
+}
+
+double value_at(const CsvTable& metrics, std::string_view column, Index step) {
+  const std::vector<double> steps = metrics.numbers("step");
+  const auto row = std::find(steps.begin(), steps.end(), static_cast<double>(step)) - steps.begin();
+  return metrics.numbers(column)[static_cast<std::size_t>(row)];
+}
+
+std::string start_top_end(Index start, Index top, const std::optional<Index>& end) {
+  return fmt::format("start {}, top {}, {}", start, top, end ? fmt::format("end {}", *end) : "no end yet");
+}
+
+/// Text at a step, on the side that has room.
+void note(Figure& figure, int tag, const std::string& text, double step, double y, double last_step,
+          std::string_view colour) {
+  const double part = last_step > 0 ? step / last_step : 0;
+  const char* side = part < 0.3 ? "left" : part < 0.7 ? "center" : "right";
+  figure.script.line("set label {} {} at first {}, first {} {} front font ',13' textcolor rgb '{}'", tag,
+                     gnuplot_text(text), step, y, side, colour);
+}
+
+/// The level before as a dotted line, the height as an arrow, and the data block $hump for three points.
+void mark_hump(Figure& figure, const NoiseHump& hump, const CsvTable& metrics, double last_step) {
+  const double top = hump.level + hump.height;
+  const Index end = hump.end.value_or(hump.top);
+  figure.script.line(
+      "set arrow 21 from first {0}, first {1} to first {2}, first {1} nohead front linecolor rgb "
+      "'{3}' linewidth 0.9 dashtype 3",
+      hump.start, hump.level, hump.end ? static_cast<double>(end) : last_step, kNoiseColour);
+  figure.script.line(
+      "set arrow 20 from first {0}, first {1} to first {0}, first {2} heads front size screen "
+      "0.006,30 linecolor rgb '{3}' linewidth 0.9",
+      hump.top, hump.level, top, kNoiseColour);
+  figure.script.data(
+      "$hump", {{static_cast<double>(hump.start), static_cast<double>(hump.top), static_cast<double>(end)},
+                {value_at(metrics, "loss_noise", hump.start), value_at(metrics, "loss_noise", hump.top),
+                 value_at(metrics, "loss_noise", end)}});
+  note(figure, 22,
+       fmt::format("hump on noise, +{:.2f} nats: {}", hump.height,
+                   start_top_end(hump.start, hump.top, hump.end)),
+       static_cast<double>(hump.top), top + 0.32, last_step, kNoiseColour);
+}
+
+/// A broad grey line for behind the loss where it bends downward, as part of a plot command, and a label.
+std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics, double last_step) {
+  const auto top = static_cast<double>(bump.top);
+  const double end = bump.end ? static_cast<double>(*bump.end) : last_step;
+  const bool room_after = bump.end && end < 0.5 * last_step;
+  const double x = room_after ? end + 0.02 * last_step : top;
+  const double y =
+      room_after ? value_at(metrics, "loss", *bump.end) : value_at(metrics, "loss_induction", bump.top) - 0.4;
+  figure.script.line("set label 23 {} at first {}, first {} {} front font ',13' textcolor rgb '{}'",
+                     gnuplot_text("bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end)),
+                     x, y, room_after ? "left" : "right", kInk);
+  figure.script.data("$bump", {{top}, {value_at(metrics, "loss", bump.top)}});
+  return fmt::format(
+      "$metrics using ($1 >= {} && $1 <= {} ? $1 : NaN):2 with lines linewidth 9 linecolor rgb "
+      "'#cfcfcf', $bump using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}', ",
+      bump.start, end, kInk);
+}
+
+void plot_losses(Figure& figure, const CsvTable& metrics, const Formation& formation, Index vocabulary) {
+  const double chance = std::log(static_cast<double>(vocabulary));
+  const double last_step = static_cast<double>(formation.last_step);
+  double highest = chance;
+  for (const Line& line : kLines)
+    for (const double loss : metrics.numbers(line.column))
+      if (std::isfinite(loss)) highest = std::max(highest, loss);
+  highest = std::ceil(2 * (highest + 0.5)) / 2;
+
+  place(figure, kLossPanel, "loss (nats)");
+  figure.script.line("set yrange [0:{}]", highest);
+  figure.script.line("set format x ''");
+  std::string command;
+  if (formation.bump) command += mark_bump(figure, *formation.bump, metrics, last_step);
+  if (formation.hump) mark_hump(figure, *formation.hump, metrics, last_step);
+  std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
+  command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
+  int column = 2;
+  for (const Line& line : kLines) {
+    command += fmt::format(", $metrics using 1:{} with lines linewidth 1.8 linecolor rgb '{}'", column++,
+                           line.colour);
+    const double last = last_of(metrics.numbers(line.column));
+    if (std::isfinite(last))
+      labels.push_back({last, fmt::format("{} {:.2f}", line.label, last), line.colour});
+  }
+  if (formation.hump)
+    command += fmt::format(", $hump using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}'",
+                           kNoiseColour);
+  label_line_ends(figure, kLossPanel, 0, highest, labels);
+  figure.script.line("plot {}", command);
+}
+
+void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& formation, Index tokens_a_step) {
+  GnuplotScript& script = figure.script;
+  script.line("unset label\nunset arrow");
+  place(figure, kAccuracyPanel, "accuracy (%)");
+  script.line("set yrange [0:100]\nset ytics 0,50,100\nset format x '%g'");
+  label_x_axis(figure, kAccuracyPanel, fmt::format("training step ({} tokens each)", tokens_a_step));
+  std::vector<std::vector<double>> crossings(2);
+  const auto mark = [&](const std::optional<Index>& step, int percent, const char* place) {
+    if (!step) return;
+    crossings[0].push_back(static_cast<double>(*step));
+    crossings[1].push_back(100 * value_at(metrics, "accuracy_induction", *step));
+    script.line("set label {} '{} % at {}' at first {}, first {} {} font ',13' textcolor rgb '{}'",
+                30 + percent, percent, *step, *step, crossings[1].back(), place, kInductionColour);
+  };
+  const bool room_after = static_cast<double>(formation.done.value_or(formation.last_step)) <
+                          0.8 * static_cast<double>(formation.last_step);
+  const bool room_before =
+      static_cast<double>(formation.onset.value_or(0)) > 0.06 * static_cast<double>(formation.last_step);
+  mark(formation.onset, 10, room_before ? "center offset 0,0.9" : "left offset 0.2,0.9");
+  mark(formation.half, 50, room_after ? "left offset 1,0" : "right offset -1,0");
+  mark(formation.done, 90, room_after ? "left offset 0,-0.9" : "right offset 0,0.7");
+  const double last = last_of(metrics.numbers("accuracy_induction"));
+  if (std::isfinite(last))
+    label_line_ends(figure, kAccuracyPanel, 0, 1,
+                    {{last, fmt::format("induction {:.0f} %", 100 * last), kInductionColour}});
+  std::string command =
+      fmt::format("$metrics using 1:(100*$5) with lines linewidth 1.8 linecolor rgb '{}'", kInductionColour);
+  if (!crossings[0].empty()) {
+    script.data("$crossings", crossings);
+    command += fmt::format(", $crossings using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}'",
+                           kInductionColour);
+  }
+  script.line("plot {}", command);
+}
+
+}  // namespace
+
+Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config) {
+  const std::string title =
+      formation.done
+          ? "How induction forms: loss by kind of position"
+          : fmt::format("Induction has not formed by step {}: loss by kind of position", formation.last_step);
+  Figure figure = start_figure("loss", kWidth, kHeight, title, run_in_words(config));
+  figure.script.data("$metrics",
+                     {metrics.numbers("step"), metrics.numbers("loss"), metrics.numbers("loss_induction"),
+                      metrics.numbers("loss_noise"), metrics.numbers("accuracy_induction")});
+  const double last_step = static_cast<double>(std::max<Index>(1, formation.last_step));
+  figure.script.line("set xrange [0:{}]", last_step);
+  shade_formation(figure, formation);
+  plot_losses(figure, metrics, formation, config.model.vocabulary);
+  plot_accuracy(figure, metrics, formation, config.train.batch * config.task.length);
+  return figure;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,320 @@
+#include "tapehead/autograd/tape.h"
+
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "support/functions.h"
+#include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
+#include "tapehead/autograd/matmul.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tensor/memory.h"
+
+namespace tapehead {
+
+namespace {
+
+using testing::check_close;
+using testing::Inputs;
+using testing::random_tensor;
+
+Variable number_on(Tape& tape, Real value) { return tape.variable(Tensor({}, {value})); }
+
+/// x itself; calls `visit` on the way back.
+Variable passed(const Variable& x, std::function<void()> visit) {
+  Variable y = Variable::result("passed", x.shape(), {&x});
+  std::copy_n(x.data(), x.shape().count(), y.output());
+  record("passed", y, [x, y, visit = std::move(visit)] {
+    visit();
+    for (Index i = 0; i < x.shape().count(); ++i) x.gradient_sink()[i] += y.upstream()[i];
+  });
+  return y;
+}
+
+/// A tiny model: one weight matrix and one bias.
+struct Model {
+  Parameters parameters;
+  Parameter weight = parameters.add("weight", {2, 3}, Start::normal(1));
+  Parameter bias = parameters.add("bias", {2}, Start::constant(0));
+
+  Model() { parameters.initialise(1); }
+  Variable loss(Tape& tape, const Tensor& x) const {
+    const Variable y = linear(Variable(x), tape.parameter(weight), tape.parameter(bias));
+    return mean(y * y);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("backward gives every parameter's gradient in the parameters' own layout") {
+  const Model model;
+  Tape tape;
+  const Variable y =
+      linear(Variable(Tensor({3}, {1, 2, 3})), tape.parameter(model.weight), tape.parameter(model.bias));
+  const Gradients gradients = tape.backward(sum(y * Variable(Tensor({2}, {1, 10}))));
+  check_close(gradients, {8}, {1, 2, 3, 10, 20, 30, 1, 10}, 0);
+}
+
+TEST_CASE("a parameter that is asked for several times, or in part, gathers all its gradients") {
+  const Model model;
+  Tape tape;
+  const Variable whole = tape.parameter(model.weight);
+  const Variable row = tape.parameter(model.weight.rows(1, 1));
+  const Gradients gradients =
+      tape.backward(sum(whole) + sum(tape.parameter(model.weight)) + scale(sum(row), 5));
+  check_close(gradients, {8}, {2, 2, 2, 7, 7, 7, 0, 0}, 0);
+}
+
+TEST_CASE("a tape without parameters gives no gradients of parameters") {
+  Tape tape;
+  CHECK(tape.backward(number_on(tape, 3)).count() == 0);
+}
+
+TEST_CASE("the derivative of a value by itself is 1") {
+  Tape tape;
+  const Variable x = number_on(tape, 3);
+  tape.backward(x);
+  CHECK(x.gradient()() == 1);
+}
+
+TEST_CASE("values in between have gradients too, and a value beside the path gets 0") {
+  Tape tape;
+  const Variable x = number_on(tape, 3);
+  const Variable beside = number_on(tape, 4);
+  const Variable square = x * x;
+  const Variable unused = exp(beside);
+  tape.backward(scale(square, 5));
+  CHECK(x.gradient()() == 30);
+  CHECK(square.gradient()() == 5);
+  CHECK(beside.gradient()() == 0);
+  CHECK(unused.gradient()() == 0);
+}
+
+TEST_CASE("a tape is empty after backward, and a second backward is refused") {
+  Tape tape;
+  const Variable a = number_on(tape, 2);
+  const Variable b = number_on(tape, -3);
+  const Variable d = a * b + a;
+  CHECK(tape.size() == 2);
+  tape.backward(d);
+  CHECK(tape.size() == 0);
+  CHECK_THROWS_WITH_AS(tape.backward(d), "[backward] this tape has already run backward", Error);
+  CHECK(a.gradient()() == -2);
+  CHECK(b.gradient()() == 2);
+}
+
+TEST_CASE("what a tape held can be read after backward, and no longer used") {
+  Tape tape;
+  const Variable x = number_on(tape, 2);
+  const Variable y = x * x;
+  tape.backward(y);
+  CHECK(y.item() == 4);
+  CHECK_THROWS_WITH_AS(
+      exp(y),
+      "[exp] an input comes from a tape that has already run backward; take its value() as a constant",
+      Error);
+  CHECK_THROWS_AS(x + Variable(Tensor({}, {1})), Error);
+  CHECK(exp(Variable(y.value())).item() == doctest::Approx(std::exp(4.0)));
+}
+
+TEST_CASE("a tape that has run records a new pass, with gradients of its own") {
+  const Model model;
+  const Tensor x = random_tensor({4, 3}, 2);
+  Tape tape;
+  const Gradients first = tape.backward(model.loss(tape, x));
+  const Gradients second = tape.backward(model.loss(tape, x));
+  CHECK(testing::same_bits(first, second));
+}
+
+TEST_CASE("a loss that is no single number of this tape is refused") {
+  Tape tape;
+  Tape other;
+  const Variable x = tape.variable(Tensor({2}, {1, 2}));
+  const Variable elsewhere = number_on(other, 1);
+  CHECK_THROWS_WITH_AS(tape.backward(x), "[backward] expected a loss with one element, got shape (2)", Error);
+  CHECK_THROWS_WITH_AS(tape.backward(Variable()),
+                       "[backward] expected a loss with one element, got shape of nothing", Error);
+  CHECK_THROWS_WITH_AS(tape.backward(Variable(Tensor({}, {1}))),
+                       "[backward] the loss is not on this tape: no recorded variable leads to it", Error);
+  CHECK_THROWS_AS(tape.backward(elsewhere), Error);
+  CHECK(tape.backward(sum(x)).count() == 0);
+  check_close(x.gradient(), {2}, {1, 1}, 0);
+}
+
+TEST_CASE("an op whose inputs are on two tapes is refused") {
+  Tape tape;
+  Tape other;
+  CHECK_THROWS_WITH_AS(number_on(tape, 1) + number_on(other, 1), "[add] the inputs come from two tapes",
+                       Error);
+}
+
+TEST_CASE("one tape takes the parameters of one model") {
+  const Model model;
+  const Model other;
+  Tape tape;
+  tape.parameter(model.weight);
+  CHECK_THROWS_WITH_AS(tape.parameter(other.weight),
+                       "[tape] one tape goes through the parameters of one model only", Error);
+}
+
+TEST_CASE("parameters that were changed since the forward pass make backward refuse") {
+  Model model;
+  const Tensor x = random_tensor({4, 3}, 2);
+  Tape tape;
+  const Variable loss = model.loss(tape, x);
+  model.parameters.change()[0] += 1;
+  CHECK_THROWS_WITH_AS(tape.backward(loss),
+                       "[backward] the parameters were changed since the forward pass used them", Error);
+  Tape fresh;
+  CHECK_NOTHROW(fresh.backward(model.loss(fresh, x)));
+}
+
+TEST_CASE("an array that is changed after it was given to a tape changes nothing on it") {
+  Tape tape;
+  Tensor x({1, 2}, {1, 2});
+  const Variable recorded = tape.variable(x);
+  const Variable weight = tape.variable(Tensor({2, 1}, {3, 4}));
+  const Variable y = matmul(recorded, weight);
+  for (Real& value : x.values()) value *= 10;
+  tape.backward(y);
+  CHECK(y.item() == 11);
+  check_close(weight.gradient(), {2, 1}, {1, 2}, 0);
+}
+
+TEST_CASE("several tapes go through the same parameters, each with its own gradients") {
+  const Model model;
+  const Tensor x = random_tensor({4, 3}, 2);
+  Tape alone;
+  const Gradients expected = alone.backward(model.loss(alone, x));
+  Tape first;
+  Tape second;
+  const Variable loss = model.loss(first, x);
+  const Variable other_loss = model.loss(second, random_tensor({4, 3}, 3));
+  second.backward(other_loss);
+  CHECK(testing::same_bits(first.backward(loss), expected));
+}
+
+TEST_CASE("a step that throws leaves an empty tape, no gradient, and a tape that works") {
+  Tape tape;
+  const Variable x = number_on(tape, 2);
+  const Variable y = passed(x, [] { throw std::runtime_error("broken"); });
+  CHECK_THROWS_WITH_AS(tape.backward(y * y), "broken", std::runtime_error);
+  CHECK(tape.size() == 0);
+  CHECK_THROWS_AS(x.gradient(), Error);
+  const Variable z = number_on(tape, 2);
+  tape.backward(z * z);
+  CHECK(z.gradient()() == 4);
+}
+
+TEST_CASE("a variable outlives its tape, and then has no gradient") {
+  Variable x;
+  {
+    Tape tape;
+    x = number_on(tape, 2) * number_on(tape, 3);
+  }
+  CHECK(x.item() == 6);
+  CHECK_THROWS_AS(x.gradient(), Error);
+  CHECK_THROWS_AS(exp(x), Error);
+}
+
+TEST_CASE("backward frees each activation as soon as it has gone back through it") {
+  constexpr int kDepth = 40;
+  const Index before = memory_use().now;
+  Index at_the_first = 0;
+  Tape tape;
+  Variable y = passed(tape.variable(Tensor(Shape{10000})), [&] { at_the_first = memory_use().now - before; });
+  for (int i = 0; i < kDepth; ++i) y = tanh(y);
+  y = sum(y);
+  const Index forward = memory_use().now - before;
+  reset_peak_memory();
+  tape.backward(y);
+  const Index array = forward / kDepth;
+  CHECK(at_the_first < 6 * array);
+  CHECK(memory_use().peak - before < forward + 6 * array);
+}
+
+TEST_CASE("a thousand steps hold no more memory than ten") {
+  Model model;
+  const Tensor x = random_tensor({4, 3}, 2);
+  double total = 0;
+  Index after_ten = 0;
+  for (int step = 1; step <= 1000; ++step) {
+    Tape tape;
+    const Variable loss = model.loss(tape, x);
+    total += static_cast<double>(loss.item());
+    const Gradients gradients = tape.backward(loss);
+    for (Index i = 0; i < gradients.count(); ++i)
+      model.parameters.change()[static_cast<std::size_t>(i)] -= Real(0.01) * gradients.data()[i];
+    if (step == 10) after_ten = memory_use().now;
+    if (step == 1000) CHECK(memory_use().now == after_ten);
+  }
+  CHECK(total > 0);
+}
+
+TEST_CASE("a running total of losses cannot hold on to old tapes") {
+  const Model model;
+  Tape tape;
+  Variable total = model.loss(tape, random_tensor({4, 3}, 2));
+  tape.backward(total);
+  CHECK_THROWS_AS(total = total + model.loss(tape, random_tensor({4, 3}, 2)), Error);
+}
+
+TEST_CASE("every op lets go of its memory, whether its tape ran or not") {
+  const Tensor square = random_tensor({3, 3}, 1);
+  const Tensor cube = random_tensor({2, 3, 4}, 2);
+  const std::vector<std::pair<const char*, std::function<Variable(Tape&)>>> ops{
+      {"add", [&](Tape& t) { return t.variable(square) + t.variable(square); }},
+      {"subtract", [&](Tape& t) { return t.variable(square) - t.variable(square); }},
+      {"multiply", [&](Tape& t) { return t.variable(square) * t.variable(square); }},
+      {"divide", [&](Tape& t) { return t.variable(square) / t.variable(square); }},
+      {"scale", [&](Tape& t) { return scale(t.variable(square), 2); }},
+      {"exp", [&](Tape& t) { return exp(t.variable(square)); }},
+      {"log", [&](Tape& t) { return log(exp(t.variable(square))); }},
+      {"sqrt", [&](Tape& t) { return sqrt(exp(t.variable(square))); }},
+      {"tanh", [&](Tape& t) { return tanh(t.variable(square)); }},
+      {"where", [&](Tape& t) { return where(square, t.variable(square), t.variable(square)); }},
+      {"reshape", [&](Tape& t) { return reshape(t.variable(square), {9}); }},
+      {"transpose", [&](Tape& t) { return transpose(t.variable(square), 0, 1); }},
+      {"slice", [&](Tape& t) { return slice(t.variable(square), 0, 1, 2); }},
+      {"sum", [&](Tape& t) { return sum(t.variable(square), 0); }},
+      {"mean", [&](Tape& t) { return mean(t.variable(square)); }},
+      {"max", [&](Tape& t) { return max(t.variable(square), 1); }},
+      {"softmax", [&](Tape& t) { return softmax(t.variable(square)); }},
+      {"gather", [&](Tape& t) { return gather(t.variable(cube), Tokens(2, 3)); }},
+      {"matmul", [&](Tape& t) { return matmul(t.variable(square), t.variable(square)); }},
+      {"linear", [&](Tape& t) { return linear(t.variable(square), t.variable(square)); }},
+      {"embedding", [&](Tape& t) { return embedding(t.variable(square), Tokens(2, 3)); }},
+      {"layer_norm",
+       [&](Tape& t) { return layer_norm(t.variable(cube), t.variable(Tensor(Shape{4})), {}, 1); }},
+      {"dropout",
+       [&](Tape& t) {
+         Generator generator(1);
+         return dropout(t.variable(square), 0.5, generator);
+       }},
+      {"gelu", [&](Tape& t) { return gelu(t.variable(square), GeluForm::tanh); }},
+      {"attention_pattern",
+       [&](Tape& t) { return attention_pattern(t.variable(cube), t.variable(cube), 2); }},
+      {"attention_mix",
+       [&](Tape& t) {
+         return attention_mix(t.variable(Tensor(Shape{2, 2, 3, 3})), t.variable(cube));
+       }},
+      {"cross_entropy", [&](Tape& t) { return cross_entropy(t.variable(cube), Tokens(2, 3)); }},
+  };
+  const Index before = memory_use().now;
+  for (const auto& [name, op] : ops) {
+    CAPTURE(name);
+    {
+      Tape tape;
+      op(tape);
+    }
+    CHECK(memory_use().now == before);
+    {
+      Tape tape;
+      tape.backward(sum(op(tape)));
+    }
+    CHECK(memory_use().now == before);
+  }
+}
+
+}  // namespace tapehead

@@ -1,0 +1,83 @@
+#include "tapehead/report/attention_figure.h"
+
+#include <set>
+
+#include "report/drawing.h"
+#include "support/testing.h"
+#include "tapehead/base/require.h"
+#include "tapehead/train/trainer.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+namespace {
+
+Config small_config(Index vocabulary) {
+  Config config;
+  config.model.vocabulary = vocabulary;
+  config.model.width = 16;
+  config.train.evaluation_sequences = 32;
+  config.model.context = config.task.length;
+  return config;
+}
+
+std::string svg_of_model(const Config& config) {
+  const Transformer model(config.model, 1);
+  const Batch batch = evaluation_batch(config);
+  return svg_of(attention_figure(model, sequence_to_show(batch), score_heads(model, batch), config, 300));
+}
+
+}  // namespace
+
+TEST_CASE("the sequence to show repeats 8 to 12 different tokens and is at most 24 long") {
+  const Batch batch = sequence_to_show(evaluation_batch(small_config(64)));
+  CHECK(batch.size() == 1);
+  REQUIRE(batch.length() == kMapLength);
+  Index period = 1;
+  while (batch.inputs(0, period) != batch.inputs(0, 0)) ++period;
+  CHECK(period >= 8);
+  CHECK(period <= 12);
+  for (Index t = 0; t < kMapLength; ++t) {
+    CHECK(batch.inputs(0, t) == batch.inputs(0, t % period));
+    CHECK(batch.kinds(0, t) == (t < period ? Kind::noise : Kind::induction));
+  }
+}
+
+TEST_CASE("where no sequence repeats well the first is shown, and from an empty batch none") {
+  Config config = small_config(2);  // two tokens cannot make eight different ones
+  const Batch all = evaluation_batch(config);
+  const Batch shown = sequence_to_show(all);
+  for (Index t = 0; t < kMapLength; ++t) CHECK(shown.inputs(0, t) == all.inputs(0, t));
+  CHECK_THROWS_AS(sequence_to_show(all.rows(0, 0)), Error);
+}
+
+TEST_CASE("tokens of a small vocabulary are single signs, all different, and others are their numbers") {
+  CHECK(token_sign(0, 64) == "A");
+  CHECK(token_sign(26, 64) == "a");
+  CHECK(token_sign(61, 64) == "9");
+  std::set<std::string> signs;
+  for (std::int32_t token = 0; token < 64; ++token) signs.insert(token_sign(token, 64));
+  CHECK(signs.size() == 64);
+  CHECK(token_sign(0, 65) == "0");
+  CHECK(token_sign(1234, 5000) == "1234");
+}
+
+TEST_CASE("the attention figure has a map a head with its name and score, and tokens on the axes") {
+  const std::string svg = svg_of_model(small_config(64));
+  for (const std::string text :
+       {"What every head looks at after 300 steps", "layer 0 head 0", "layer 0 head 1", "layer 1 head 0",
+        "layer 1 head 1", "query", "key", "attention weight", "the segment of ",
+        "letters, digits and signs: tokens", "1.00"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+}
+
+TEST_CASE("the attention figure also holds many heads and a large vocabulary") {
+  Config config = small_config(500);
+  config.model.layers = 3;
+  config.model.heads = 8;
+  const std::string svg = svg_of_model(config);
+  CHECK(contains(svg, "layer 2 head 7"));
+  CHECK_FALSE(contains(svg, "letters, digits and signs"));
+}

@@ -1,0 +1,70 @@
+#include "tapehead/report/figures.h"
+
+#include <map>
+
+#include "report/drawing.h"
+#include "support/testing.h"
+#include "tapehead/interp/ablation.h"
+#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/trainer.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+namespace {
+
+Config small_config() {
+  Config config;
+  config.model.width = 16;
+  config.model.context = config.task.length;
+  config.train.steps = 20;
+  config.train.evaluation_sequences = 16;
+  return config;
+}
+
+void write_metrics(const RunDirectory& run) {
+  CsvTable metrics({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+  metrics.add({"0", "0", "4.2", "4.2", "4.2", "0.02"});
+  metrics.add({"20", "30720", "4.1", "4.0", "4.3", "0.05"});
+  metrics.write(run.metrics_file());
+}
+
+void write_heads(const RunDirectory& run) {
+  CsvTable heads({"step", "layer", "head", "previous_token", "induction"});
+  heads.add({"0", "0", "0", "0.1", "0.1"});
+  heads.add({"20", "0", "0", "0.2", "0.1"});
+  heads.write(run.heads_file());
+}
+
+std::vector<std::string> names(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::string> result;
+  for (const auto& file : files) {
+    CHECK(std::filesystem::file_size(file) > 1000);
+    result.push_back(file.filename().string());
+  }
+  return result;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any name") {
+  const AwkwardFolder folder;
+  const RunDirectory run = RunDirectory::create(folder.path() / "a run", small_config(), false);
+  CHECK(draw_figures(run).empty());
+  CHECK_FALSE(std::filesystem::exists(run.figures_folder()));
+
+  write_metrics(run);
+  CHECK(names(draw_figures(run)) == Names{"loss.svg", "loss.png"});
+
+  write_heads(run);
+  const Trainer trainer(run.config(), 1);
+  save_checkpoint(run.checkpoint_file(0), run.config(), trainer.model(), trainer.optimizer(), 0);
+  ablation_table({Ablation{}}).write(run.ablation_file());
+  const auto files = draw_figures(run);
+  CHECK(names(files) == Names{"loss.svg", "loss.png", "heads.svg", "heads.png", "attention.svg",
+                              "attention.png", "ablation.svg", "ablation.png"});
+  CHECK(png_size(run.figures_folder() / "loss.png") == std::array{1760, 1240});
+  CHECK(contains(contents(run.figures_folder() / "attention.svg"), "after 0 steps"));
+}

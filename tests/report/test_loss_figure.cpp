@@ -1,0 +1,62 @@
+#include "tapehead/report/loss_figure.h"
+
+#include <cmath>
+
+#include "report/drawing.h"
+#include "support/testing.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+namespace {
+
+/// A run whose accuracy goes through a sigmoid at `middle`, with the drop and the hump that go with it.
+CsvTable metrics_of(Index steps, double middle) {
+  CsvTable table({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+  for (Index step = 0; step <= steps; step += 20) {
+    const double after = (static_cast<double>(step) - middle) / 40;
+    const double formed = 1 / (1 + std::exp(-after));
+    const double hump = std::exp(-after * after / 8);
+    const double induction = 4 - 3.7 * formed;
+    const double noise = 4.4 + 0.7 * hump;
+    table.add({std::to_string(step), std::to_string(step * 1536),
+               fmt::format("{}", 0.7 * induction + 0.3 * noise), fmt::format("{}", induction),
+               fmt::format("{}", noise), fmt::format("{}", 0.05 + 0.9 * formed)});
+  }
+  return table;
+}
+
+std::string svg_of_run(const CsvTable& metrics) {
+  return svg_of(loss_figure(metrics, formation_of(metrics), Config{}));
+}
+
+}  // namespace
+
+TEST_CASE("the loss figure names its lines, ln V, the steps of formation, the bump and the hump") {
+  const std::string svg = svg_of_run(metrics_of(2000, 500));
+  for (const std::string text :
+       {"How induction forms", "loss (nats)", "accuracy (%)", "training step (1536 tokens each)",
+        "all positions ", "induction 0.30", "noise 4.40", "guessing: ln 64 = 4.16", "heads form: steps ",
+        "hump on noise, +0.", "bump, bends downward: start ", "50 % at 520", "induction 95 %"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+}
+
+TEST_CASE("the loss figure of a run that has not formed says so and has no end of the bump") {
+  const std::string svg = svg_of_run(metrics_of(500, 500));
+  CHECK(contains(svg, "Induction has not formed by step 500"));
+  CHECK(contains(svg, "no end yet"));
+  CHECK_FALSE(contains(svg, "90 % at"));
+}
+
+TEST_CASE("the loss figure can be drawn from the first row on, and with values missing") {
+  for (const Index steps : {0, 20, 40}) CHECK(contains(svg_of_run(metrics_of(steps, 500)), "guessing"));
+
+  CsvTable gaps({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+  for (int step = 0; step < 100; step += 20)
+    gaps.add({std::to_string(step), std::to_string(step * 10), step == 40 ? "" : "4.1", "", "4.2", ""});
+  const std::string svg = svg_of_run(gaps);
+  CHECK(contains(svg, "all positions 4.10"));
+  CHECK_FALSE(contains(svg, ">induction"));
+}

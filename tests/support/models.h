@@ -1,0 +1,28 @@
+/// Small models for tests, and weights set by hand.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "support/testing.h"
+#include "tapehead/nn/transformer.h"
+
+namespace tapehead::testing {
+
+/// Two layers of two heads, attention alone, no biases.
+ModelConfig attention_only();
+/// The same with every part switched on, dropout too.
+ModelConfig everything_on();
+
+/// A model of this config whose parameters are all drawn at random, biases and gains too, so that a lost or
+/// doubled one shows.
+Transformer random_model(const ModelConfig& config, std::uint64_t seed = 1);
+
+/// Sets the parameter of that name, row by row.
+void set_parameter(Transformer& model, std::string_view name, std::initializer_list<double> values);
+/// Sets all parameters to 0.
+void set_to_zero(Transformer& model);
+/// A parameter's current values.
+Tensor parameter_value(const Transformer& model, std::string_view name);
+
+}  // namespace tapehead::testing

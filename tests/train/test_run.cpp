@@ -1,0 +1,238 @@
+#include "tapehead/train/run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "support/folder.h"
+#include "support/functions.h"
+#include "support/testing.h"
+#include "support/training.h"
+#include "tapehead/base/require.h"
+#include "tapehead/train/csv.h"
+#include "tapehead/train/schedule.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+namespace {
+
+constexpr const char* kHeader =
+    "step,tokens,loss,loss_induction,loss_noise,accuracy_induction,learning_rate,gradient_norm,seconds";
+
+std::string without_seconds(const RunDirectory& run) {
+  const std::string text = text_of(run.metrics_file());
+  std::string kept;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    kept += line.substr(0, line.rfind(',')) + "\n";
+    begin = end + 1;
+  }
+  return kept;
+}
+
+/// A run of its own folder, trained from the start to the end.
+struct Finished {
+  explicit Finished(const Config& config, int threads = 1)
+      : run(RunDirectory::create(folder / "run", config, false)), trainer(config, threads) {
+    CHECK(train_run(trainer, run, {}));
+  }
+  Folder folder;
+  RunDirectory run;
+  Trainer trainer;
+};
+
+/// An observer that asks to stop once `step` is done.
+RunObserver stop_after(Index step) {
+  auto reached = std::make_shared<Index>(0);
+  RunObserver observer;
+  observer.stepped = [reached](const Trainer& trainer, const Trainer::StepReport&) {
+    *reached = trainer.step();
+  };
+  observer.should_stop = [reached, step] { return *reached >= step; };
+  return observer;
+}
+
+/// Counts the passes that come by their first site.
+class PassCounter : public Watcher {
+ public:
+  void check(const ModelConfig&) const override {}
+  Variable visit(const Visit& at, const Variable& value) override {
+    if (at.site == embedding_site()) ++passes;
+    return value;
+  }
+  void finish(const std::vector<Site>&) const override {}
+  int passes = 0;
+};
+
+}  // namespace
+
+TEST_CASE("metrics.csv has one row an evaluation, from before any update to the last step") {
+  const Config config = tiny_config();
+  const Finished finished(config);
+  CHECK(text_of(finished.run.metrics_file()).starts_with(std::string(kHeader) + "\n"));
+  const CsvTable metrics = CsvTable::read(finished.run.metrics_file());
+  CHECK(metrics.numbers("step") == std::vector<double>{0, 4, 8, 10});
+  CHECK(metrics.numbers("tokens") == std::vector<double>{0, 4 * 7 * 12, 8 * 7 * 12, 10 * 7 * 12});
+  double seconds = 0;
+  for (Index row = 0; row < metrics.rows(); ++row) {
+    CHECK(metrics.number(row, "seconds") >= seconds);
+    seconds = metrics.number(row, "seconds");
+  }
+}
+
+TEST_CASE("the first row is the model before any update, with the rate of the first") {
+  const Config config = tiny_config();
+  const Finished finished(config);
+  const CsvTable metrics = CsvTable::read(finished.run.metrics_file());
+  const Transformer fresh(config.model, config.train.initialisation_seed);
+  const Evaluation evaluation = evaluate(fresh, evaluation_batch(config));
+  CHECK(metrics.cell(0, "loss") == fmt::format("{:.6g}", evaluation.loss()));
+  CHECK(metrics.cell(0, "loss_induction") == fmt::format("{:.6g}", evaluation.loss(Kind::induction)));
+  CHECK(metrics.cell(0, "loss_noise") == fmt::format("{:.6g}", evaluation.loss(Kind::noise)));
+  CHECK(metrics.cell(0, "accuracy_induction") == fmt::format("{:.6g}", evaluation.accuracy(Kind::induction)));
+  CHECK(metrics.cell(0, "learning_rate") == fmt::format("{:.6g}", scheduled_rate(config.train, 0)));
+  CHECK(metrics.cell(0, "gradient_norm") == "");
+}
+
+TEST_CASE("a row tells of the model after its step, and of the update that led there") {
+  const Config config = tiny_config();
+  const Finished finished(config);
+  const CsvTable metrics = CsvTable::read(finished.run.metrics_file());
+  Trainer trainer(config, 1);
+  for (Index row = 1; row < metrics.rows(); ++row) {
+    Trainer::StepReport report{};
+    while (trainer.step() < static_cast<Index>(metrics.number(row, "step"))) report = trainer.advance();
+    const Evaluation evaluation = evaluate(trainer.model(), evaluation_batch(config));
+    CHECK(metrics.cell(row, "loss") == fmt::format("{:.6g}", evaluation.loss()));
+    CHECK(metrics.cell(row, "loss_induction") == fmt::format("{:.6g}", evaluation.loss(Kind::induction)));
+    CHECK(metrics.cell(row, "learning_rate") == fmt::format("{:.6g}", report.learning_rate));
+    CHECK(metrics.cell(row, "gradient_norm") == fmt::format("{:.6g}", report.gradient_norm));
+  }
+}
+
+TEST_CASE("checkpoints are there from the start, at every interval and at the end") {
+  const Finished finished(tiny_config());
+  CHECK(finished.run.checkpoint_steps() == std::vector<Index>{0, 5, 10});
+  CHECK(same_bits(Trainer(finished.run.latest_checkpoint(), 1), finished.trainer));
+
+  Config config = tiny_config();
+  config.train.steps = 7;
+  CHECK(Finished(config).run.checkpoint_steps() == std::vector<Index>{0, 5, 7});
+}
+
+TEST_CASE("a run writes its metrics and checkpoints, and leaves heads.csv to others") {
+  const Finished finished(tiny_config());
+  CHECK_FALSE(std::filesystem::exists(finished.run.heads_file()));
+  // config.toml, metrics.csv, checkpoints
+  CHECK(std::distance(std::filesystem::directory_iterator(finished.run.path()), {}) == 3);
+}
+
+TEST_CASE("the same config writes the same metrics but for the seconds, on one thread and on two") {
+  const Finished first(tiny_config(), 1);
+  const Finished again(tiny_config(), 1);
+  const Finished two_threads(tiny_config(), 2);
+  CHECK(without_seconds(first.run).find("\n10,840,") != std::string::npos);
+  CHECK(without_seconds(again.run) == without_seconds(first.run));
+  CHECK(without_seconds(two_threads.run) == without_seconds(first.run));
+  CHECK(text_of(two_threads.run.latest_checkpoint()) == text_of(first.run.latest_checkpoint()));
+}
+
+TEST_CASE("a run that is stopped says so, saves where it is, and goes on to the same tables and bits") {
+  const Config config = tiny_config();
+  const Finished straight(config);
+  // Between evaluations, at an evaluation, at a checkpoint, and at both ends.
+  for (const Index stop : {1, 4, 5, 6, 9}) {
+    CAPTURE(stop);
+    const Folder folder;
+    const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+    Trainer trainer(config, 1);
+    CHECK_FALSE(train_run(trainer, run, stop_after(stop)));
+    CHECK(trainer.step() == stop);
+    CHECK(run.checkpoint_steps().back() == stop);
+
+    Trainer resumed(run.latest_checkpoint(), 2);
+    CHECK(train_run(resumed, run, {}));
+    CHECK(same_bits(resumed, straight.trainer));
+    CHECK(without_seconds(run) == without_seconds(straight.run));
+    const std::vector<double> seconds = CsvTable::read(run.metrics_file()).numbers("seconds");
+    CHECK(std::is_sorted(seconds.begin(), seconds.end()));
+  }
+}
+
+TEST_CASE("a wish to stop at the last step comes too late") {
+  const Config config = tiny_config();
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  CHECK(train_run(trainer, run, stop_after(config.train.steps)));
+}
+
+TEST_CASE("going on from an older checkpoint first drops the later rows of both tables") {
+  const Config config = tiny_config();
+  const Finished finished(config);
+  put(finished.run.heads_file(), "step,head\n0,a\n4,b\n5,c\n8,d\n10,e\n");
+  Trainer resumed(finished.run.checkpoint_file(5), 1);
+  CHECK_FALSE(train_run(resumed, finished.run, stop_after(6)));
+  CHECK(text_of(finished.run.heads_file()) == "step,head\n0,a\n4,b\n5,c\n");
+  CHECK(CsvTable::read(finished.run.metrics_file()).numbers("step") == std::vector<double>{0, 4});
+}
+
+TEST_CASE("starting over in a run that got no further than its first checkpoint writes step 0 once") {
+  const Config config = tiny_config();
+  const Finished straight(config);
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  put(run.metrics_file(), std::string(kHeader) + "\n0,0,1,1,1,0,0.001,,0.5\n4,336,1,1,1,0,0.001,1,0.7\n");
+  put(run.heads_file(), "step,head\n0,a\n4,b\n");
+  Trainer trainer(config, 1);
+  CHECK(train_run(trainer, run, {}));
+  CHECK(without_seconds(run) == without_seconds(straight.run));
+  CHECK(text_of(run.heads_file()) == "step,head\n");
+}
+
+TEST_CASE("a finished run has nothing left to do, and keeps its tables") {
+  const Finished finished(tiny_config());
+  const std::string metrics = text_of(finished.run.metrics_file());
+  Trainer again(finished.run.latest_checkpoint(), 1);
+  CHECK(train_run(again, finished.run, {}));
+  CHECK(again.step() == 10);
+  CHECK(text_of(finished.run.metrics_file()) == metrics);
+}
+
+TEST_CASE("a run of no steps is evaluated and saved once") {
+  Config config = tiny_config();
+  config.train.steps = 0;
+  config.train.warmup = 0;
+  const Finished finished(config);
+  CHECK(CsvTable::read(finished.run.metrics_file()).numbers("step") == std::vector<double>{0});
+  CHECK(finished.run.checkpoint_steps() == std::vector<Index>{0});
+}
+
+TEST_CASE("an observer hears of every update and every evaluation, and its watchers see the evaluations") {
+  const Config config = tiny_config();
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  std::vector<Index> stepped;
+  std::vector<Index> evaluated;
+  PassCounter counter;
+  RunObserver observer;
+  observer.watch = {&counter};
+  observer.stepped = [&](const Trainer& trainer, const Trainer::StepReport& report) {
+    stepped.push_back(trainer.step());
+    CHECK(report.learning_rate == scheduled_rate(config.train, trainer.step() - 1));
+  };
+  observer.evaluated = [&](const Trainer& trainer, const Batch& batch, const Evaluation& evaluation) {
+    evaluated.push_back(trainer.step());
+    CHECK(batch.inputs == evaluation_batch(config).inputs);
+    CHECK(same_bits(evaluation.losses, evaluate(trainer.model(), batch).losses));
+  };
+  Trainer trainer(config, 1);
+  CHECK(train_run(trainer, run, observer));
+  CHECK(stepped == std::vector<Index>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  CHECK(evaluated == std::vector<Index>{0, 4, 8, 10});
+  CHECK(counter.passes == 4);  // 9 sequences are one shard
+}
