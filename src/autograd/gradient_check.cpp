@@ -12,7 +12,7 @@ namespace tapehead {
 namespace {
 
 constexpr int kDirections = 6;
-constexpr double kStep = 1e-3;
+constexpr double kStep = 3e-4;
 
 /// The largest relative error of `slope` along random unit-scale directions of a space of `count` dimensions.
 /// `value_at` gives the loss at a distance along the direction from the point, `slope` the tape's derivative.

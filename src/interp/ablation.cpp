@@ -54,6 +54,8 @@ Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
 
 Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
                        Index head, const EvaluateOptions& options) {
+  require(plain.kinds == batch.kinds,
+          "[ablation] expected the plain evaluation of the same batch, got one of another");
   Edits edits;
   edits.zero(head_output(layer, head));
   const Evaluation ablated = evaluate(model, batch, {&edits}, options);

@@ -25,6 +25,7 @@ constexpr int kBottom = 74;
 constexpr int kMapsWidth = 720;  // of all maps in a row, within what a map may be
 constexpr int kLargestMap = 330;
 constexpr int kSmallestMap = 96;
+constexpr int kRoomyMap = 200;      // wide enough for its title in one line
 constexpr double kLegibleCell = 9;  // smaller cells go without signs on the axes
 
 /// After how many positions the sequence repeats, or 0.
@@ -84,6 +85,19 @@ std::vector<std::vector<double>> cells_of(const Tensor& pattern, Index head, Ind
       columns[2].push_back(k <= q ? static_cast<double>(pattern(0, head, q, k)) : -1);
     }
   return columns;
+}
+
+/// Which head, and its highest score, in one line or in two.
+void title_map(Figure& figure, const HeadScores& head, bool one_line, std::string_view colour) {
+  const std::string name = fmt::format("'{{/:Bold layer {} head {}}}", head.layer, head.head);
+  const std::string score = best_score(head);
+  const std::string place = "at graph 0.5, graph 1 center font ',13'";
+  if (one_line) {
+    figure.script.line("set label 26 {}  {}' {} offset 0,0.8 textcolor rgb '{}'", name, score, place, colour);
+    return;
+  }
+  figure.script.line("set label 26 {}' {} offset 0,1.8 textcolor rgb '{}'", name, place, colour);
+  figure.script.line("set label 29 '{}' {} offset 0,0.7 textcolor rgb '{}'", score, place, colour);
 }
 
 /// What holds for all maps.
@@ -179,11 +193,7 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
     const int left = kLeft + static_cast<int>(head.head) * (map + kColumnGap);
     const int top = kTop + static_cast<int>(head.layer) * (map + kTitle + kSigned) + kTitle;
     place(figure, {left, left + map, top, top + map}, "");
-    figure.script.line(
-        "set label 26 '{{/:Bold layer {} head {}}}{}'.{} at graph 0.5, graph 1 center offset 0,{} font ',13' "
-        "textcolor rgb '{}'",
-        head.layer, head.head, map > 200 ? "  " : "\\n", gnuplot_text(best_score(head)),
-        map > 200 ? 0.8 : 1.6, head_colour(head.layer, head.head, heads));
+    title_map(figure, head, map > kRoomyMap, head_colour(head.layer, head.head, heads));
     figure.script.line(
         "set label 27 '{}' at graph -0.09, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'",
         head.head == 0 ? "query" : "", kInk);

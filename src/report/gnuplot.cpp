@@ -93,7 +93,8 @@ void run_gnuplot(const std::string& script, const fs::path& file) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     require(errno == EINTR, "[figures] lost sight of gnuplot: {}", std::strerror(errno));
-  const std::string complaint = contents(errors.get());
+  std::string complaint = contents(errors.get());
+  if (WIFSIGNALED(status)) complaint += fmt::format("it crashed (signal {})", WTERMSIG(status));
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0 && fs::file_size(file) > 0,
           "[figures] gnuplot could not draw {}: {}", file.string(), complaint);
 }

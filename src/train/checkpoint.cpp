@@ -1,8 +1,8 @@
 #include "tapehead/train/checkpoint.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "tapehead/base/require.h"

@@ -399,7 +399,9 @@ TEST_CASE("the configs of the copy experiments are the recipe and its two one-la
   Config recipe;
   recipe.model = {.vocabulary = 64, .context = 48, .width = 64, .heads = 2, .layers = 2};
   recipe.task = {.name = "repeated_sequence", .length = 48, .period_min = 6, .period_max = 24};
+  recipe.train.batch = 16;
   recipe.train.learning_rate = 8e-3;
+  recipe.train.evaluation_interval = 10;
   CHECK(read_config(folder + "induction.toml") == recipe);
   recipe.model.layers = 1;
   CHECK(read_config(folder + "induction-one-layer.toml") == recipe);

@@ -98,6 +98,29 @@ TEST_CASE("without dropout the dropout seed changes nothing") {
   CHECK(same_bits(first, second));
 }
 
+TEST_CASE(
+    "every shard of every step draws its own dropout, from the stream of dropout seed, step and shard") {
+  Config config = tiny_config();
+  config.model.dropout = 0.5;
+  config.train.learning_rate = 0;
+  Trainer trainer(config, 2);
+  for (Index step = 0; step < 2; ++step) {
+    Generator data(config.train.data_seed, Purpose::data, step);
+    const Batch batch = trainer.task().sample(data, config.train.batch);
+    double total = 0;
+    for (Index first = 0; first < batch.size(); first += config.train.shard) {
+      const Batch part = batch.rows(first, std::min(config.train.shard, batch.size() - first));
+      Tape tape;
+      Pass pass(tape,
+                Generator(config.train.dropout_seed, Purpose::dropout, step, first / config.train.shard));
+      total += static_cast<double>(cross_entropy(trainer.model()(pass, part.inputs), part.targets).item()) *
+               static_cast<double>(part.size());
+    }
+    CHECK(trainer.advance().loss ==
+          doctest::Approx(total / static_cast<double>(batch.size())).epsilon(kRounding));
+  }
+}
+
 TEST_CASE("a step's loss is the cross entropy of the batch of its data seed and step, before the update") {
   const Config config = descent_config();
   Trainer trainer(config, 1);

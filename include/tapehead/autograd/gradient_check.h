@@ -10,7 +10,7 @@ namespace tapehead {
 
 /// The largest relative error |g - n| / max(|g|, |n|, 1e-3) along random directions, where g is the
 /// derivative of `loss` along the direction by the tape, and n its central difference of sixth order (step
-/// 1e-3).
+/// 3e-4).
 ///
 /// `loss` builds a scalar from one recorded variable for each of `inputs`; it is called several times and
 /// must be a function of them alone. Throws Error in the float build, whose rounding would drown the

@@ -32,7 +32,8 @@ struct Ablation {
 };
 
 /// Zeroes one head's output (or, for kAllHeads, every head of the layer) before the output projection, whose
-/// bias stays, and evaluates. `plain` is the evaluation of the same batch without an edit.
+/// bias stays, and evaluates. `plain` is the evaluation of the same batch without an edit. Throws Error for
+/// one of another batch, and for a head that the model does not have.
 Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
                        Index head, const EvaluateOptions& options = {});
 

@@ -1,0 +1,431 @@
+#include "tapehead/nn/transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "support/modules.h"
+#include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
+#include "tapehead/autograd/gradient_check.h"
+#include "tapehead/autograd/matmul.h"
+#include "tapehead/base/require.h"
+
+namespace tapehead {
+
+namespace {
+
+using testing::check_close;
+using testing::Onlooker;
+using testing::random_tokens;
+using testing::same_bits;
+
+const ModelConfig kAttentionOnly{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
+const ModelConfig kEverything{.vocabulary = 7,
+                              .context = 6,
+                              .width = 8,
+                              .heads = 2,
+                              .layers = 2,
+                              .feed_forward = 12,
+                              .layer_norm = true,
+                              .qkv_bias = true,
+                              .bias = true,
+                              .tied = true,
+                              .dropout = 0.3,
+                              .gelu = GeluForm::erf,
+                              .initialisation = Initialisation::gpt2};
+
+/// Models that differ in every part.
+std::vector<ModelConfig> every_kind() {
+  std::vector<ModelConfig> configs{kAttentionOnly, kEverything};
+  for (const Positions positions : {Positions::sinusoidal, Positions::none}) {
+    configs.push_back(kEverything);
+    configs.back().positions = positions;
+    configs.back().gelu = GeluForm::tanh;
+    configs.back().tied = positions == Positions::none;
+  }
+  configs.push_back(kAttentionOnly);
+  configs.back().layers = 0;
+  return configs;
+}
+
+const Tokens kTokens = random_tokens(3, 6, 7, 1);
+
+Tensor logits_of(const Transformer& model, const Tokens& tokens = kTokens, const Mask& visible = {}) {
+  return model(Pass(), tokens, visible).value();
+}
+
+/// What an evaluation pass brings by each site.
+Onlooker watched(const Transformer& model, const Tokens& tokens = kTokens) {
+  Onlooker onlooker;
+  model(Pass().watched_by({&onlooker}), tokens);
+  return onlooker;
+}
+
+/// The next-token loss with an ignored target and a repeated token.
+Variable loss_of(const Transformer& model, Pass pass, const Mask& visible = {}) {
+  Tokens targets = random_tokens(3, 6, 7, 2);
+  targets(0, 0) = kIgnored;
+  return cross_entropy(model(std::move(pass), kTokens, visible), targets);
+}
+
+/// One position of one sequence of (B, T, N).
+Tensor position(const Tensor& x, Index b, Index t) {
+  return slice(slice(Variable(x), 0, b, b + 1), 1, t, t + 1).value();
+}
+
+}  // namespace
+
+TEST_CASE("an attention-only model has embeddings, two matrices a layer, and an unembedding") {
+  CHECK(testing::listing_of(Transformer(kAttentionOnly, 1).parameters()) ==
+        "embedding.weight (7, 8) 56\n"
+        "positions.weight (6, 8) 48\n"
+        "blocks.0.attention.qkv.weight (24, 8) 192\n"
+        "blocks.0.attention.output.weight (8, 8) 64\n"
+        "blocks.1.attention.qkv.weight (24, 8) 192\n"
+        "blocks.1.attention.output.weight (8, 8) 64\n"
+        "unembedding.weight (7, 8) 56\n");
+}
+
+TEST_CASE("a model with everything has norms, biases and feed-forward parts, and a tied one no unembedding") {
+  ModelConfig config = kEverything;
+  config.layers = 1;
+  CHECK(testing::listing_of(Transformer(config, 1).parameters()) ==
+        "embedding.weight (7, 8) 56\n"
+        "positions.weight (6, 8) 48\n"
+        "blocks.0.attention_norm.gain (8) 8\n"
+        "blocks.0.attention_norm.bias (8) 8\n"
+        "blocks.0.attention.qkv.weight (24, 8) 192\n"
+        "blocks.0.attention.qkv.bias (24) 24\n"
+        "blocks.0.attention.output.weight (8, 8) 64\n"
+        "blocks.0.attention.output.bias (8) 8\n"
+        "blocks.0.feed_forward_norm.gain (8) 8\n"
+        "blocks.0.feed_forward_norm.bias (8) 8\n"
+        "blocks.0.feed_forward.input.weight (12, 8) 96\n"
+        "blocks.0.feed_forward.input.bias (12) 12\n"
+        "blocks.0.feed_forward.output.weight (8, 12) 96\n"
+        "blocks.0.feed_forward.output.bias (8) 8\n"
+        "final_norm.gain (8) 8\n"
+        "final_norm.bias (8) 8\n");
+}
+
+TEST_CASE("weights start by their inputs, or as GPT-2's do") {
+  const auto deviation = [](const ModelConfig& config, const std::string& name) {
+    const Transformer model(config, 1);
+    for (const Parameters::Entry& entry : model.parameters().entries())
+      if (entry.name == name) return entry.start.deviation;
+    return -1.0;
+  };
+  ModelConfig fan_in = kAttentionOnly;
+  fan_in.feed_forward = 16;
+  for (const char* name : {"embedding.weight", "positions.weight", "unembedding.weight",
+                           "blocks.1.attention.qkv.weight", "blocks.1.feed_forward.input.weight"})
+    CHECK(deviation(fan_in, name) == doctest::Approx(1 / std::sqrt(8.0)));
+  CHECK(deviation(fan_in, "blocks.1.attention.output.weight") == doctest::Approx(1 / std::sqrt(4.0)));
+  CHECK(deviation(fan_in, "blocks.1.feed_forward.output.weight") == doctest::Approx(1 / std::sqrt(16.0)));
+  for (const char* name : {"embedding.weight", "positions.weight", "blocks.1.attention.qkv.weight",
+                           "blocks.1.feed_forward.input.weight"})
+    CHECK(deviation(kEverything, name) == 0.02);
+  for (const char* name : {"blocks.0.attention.output.weight", "blocks.1.feed_forward.output.weight"})
+    CHECK(deviation(kEverything, name) == doctest::Approx(0.02 / 2));
+}
+
+DOUBLE_TEST_CASE("every kind of model passes the gradient check") {
+  for (const ModelConfig& config : every_kind()) {
+    Transformer model(config, 1);
+    testing::shake(model.parameters());
+    CAPTURE(testing::listing_of(model.parameters()));
+    CHECK(gradient_check(model.parameters(), [&](Tape& tape) { return loss_of(model, Pass(tape)); }) < 1e-6);
+  }
+}
+
+DOUBLE_TEST_CASE("every kind of model passes the gradient check with dropout at a fixed stream") {
+  for (ModelConfig config : every_kind()) {
+    config.dropout = 0.3;
+    Transformer model(config, 1);
+    testing::shake(model.parameters());
+    CHECK(gradient_check(model.parameters(), [&](Tape& tape) {
+            return loss_of(model, Pass(tape, Generator(3, Purpose::dropout)));
+          }) < 1e-6);
+  }
+}
+
+DOUBLE_TEST_CASE("every kind of model passes the gradient check with a head zeroed, in either layer") {
+  for (const ModelConfig& config : every_kind())
+    for (const Index layer : {0, 1}) {
+      Transformer model(config, 1);
+      testing::shake(model.parameters());
+      CHECK(gradient_check(model.parameters(), [&](Tape& tape) {
+              Onlooker edit([&](const Visit& at, const Variable& value) {
+                return at.site == head_output(layer) ? testing::without_head(value, 0, at.heads) : value;
+              });
+              return loss_of(model, Pass(tape).watched_by({&edit}));
+            }) < 1e-6);
+    }
+}
+
+DOUBLE_TEST_CASE(
+    "every kind of model passes the gradient check with padding, also where a query sees nothing") {
+  const Mask visible(3, 6, {1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0});
+  for (const ModelConfig& config : every_kind()) {
+    Transformer model(config, 1);
+    testing::shake(model.parameters());
+    CHECK(gradient_check(model.parameters(), [&](Tape& tape) { return loss_of(model, Pass(tape), visible); }) < 1e-6);
+  }
+}
+
+TEST_CASE("a model is reproducible from its seed, and another seed gives another") {
+  for (const ModelConfig& config : every_kind()) {
+    const Tensor logits = logits_of(Transformer(config, 5));
+    CHECK(same_bits(logits, logits_of(Transformer(config, 5))));
+    CHECK(!same_bits(logits, logits_of(Transformer(config, 6))));
+  }
+}
+
+TEST_CASE("changing a token changes nothing before it, and something from it on") {
+  for (const ModelConfig& config : every_kind()) {
+    const Transformer model(config, 1);
+    const Tensor before = logits_of(model);
+    for (Index changed = 0; changed < 6; ++changed) {
+      CAPTURE(changed);
+      Tokens tokens = kTokens;
+      tokens(1, changed) = (tokens(1, changed) + 1) % 7;
+      const Tensor after = logits_of(model, tokens);
+      for (Index t = 0; t < 6; ++t) {
+        CAPTURE(t);
+        CHECK(same_bits(position(after, 0, t), position(before, 0, t)));
+        if (t < changed) CHECK(same_bits(position(after, 1, t), position(before, 1, t)));
+        if (t == changed) CHECK(!same_bits(position(after, 1, t), position(before, 1, t)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a prefix, and a sequence alone, get the logits that they get within a batch") {
+  const Transformer model(kEverything, 1);
+  const Tensor whole = logits_of(model);
+  Tokens prefix(1, 4);
+  for (Index t = 0; t < 4; ++t) prefix(0, t) = kTokens(2, t);
+  check_close(logits_of(model, prefix), slice(slice(Variable(whole), 0, 2, 3), 1, 0, 4).value());
+}
+
+TEST_CASE("evaluation never drops, and comes to the same bits every time") {
+  ModelConfig dropping = kEverything;
+  dropping.dropout = 0.5;
+  ModelConfig plain = kEverything;
+  plain.dropout = 0;
+  const Transformer model(dropping, 1);
+  const Tensor logits = logits_of(model);
+  CHECK(same_bits(logits, logits_of(model)));
+  CHECK(same_bits(logits, logits_of(Transformer(plain, 1))));
+  Tape tape;
+  CHECK(same_bits(logits, model(Pass(tape), kTokens).value()));
+  Onlooker onlooker;
+  CHECK(same_bits(logits, model(Pass().watched_by({&onlooker}), kTokens).value()));
+}
+
+TEST_CASE("dropout is decided by its stream alone") {
+  const Transformer model(kEverything, 1);
+  const auto logits = [&](Index step) {
+    Tape tape;
+    return model(Pass(tape, Generator(1, Purpose::dropout, step)), kTokens).value();
+  };
+  CHECK(same_bits(logits(0), logits(0)));
+  CHECK(!same_bits(logits(0), logits(1)));
+  CHECK(!same_bits(logits(0), logits_of(model)));
+}
+
+TEST_CASE("a forward pass comes by every site of its model, in order, with the shapes they promise") {
+  for (const ModelConfig& config : every_kind()) {
+    const Onlooker onlooker = watched(Transformer(config, 1));
+    CHECK(onlooker.sites() == sites_of(config));
+    CHECK(onlooker.seen_at(embedding_site()).shape() == Shape{3, 6, 8});
+    CHECK(onlooker.seen_at(logits_site()).shape() == Shape{3, 6, 7});
+    if (config.layers > 0) CHECK(onlooker.seen_at(pattern(1)).shape() == Shape{3, 2, 6, 6});
+  }
+}
+
+TEST_CASE("the residual stream is the embedding plus everything that every layer wrote") {
+  const Onlooker onlooker = watched(Transformer(kEverything, 1));
+  Variable total(onlooker.seen_at(embedding_site()));
+  for (const Index layer : {0, 1})
+    total = total + Variable(onlooker.seen_at(attention_output(layer))) +
+            Variable(onlooker.seen_at(feed_forward_output(layer)));
+  check_close(onlooker.seen_at(residual_after(1)), total.value());
+  CHECK(same_bits(onlooker.seen_at(residual_before(1)), onlooker.seen_at(residual_after(0))));
+}
+
+TEST_CASE("zeroing a head removes its contribution and nothing else") {
+  const Transformer model(kEverything, 1);
+  const Onlooker plain = watched(model);
+  Onlooker edit([](const Visit& at, const Variable& value) {
+    return at.site == head_output(1) ? testing::without_head(value, 0, at.heads) : value;
+  });
+  const Tensor edited = model(Pass().watched_by({&edit}), kTokens).value();
+  // The same as a model whose output projection has no use for the head's columns.
+  Transformer deaf(kEverything, 1);
+  const Parameter weight = deaf.parameters().find("blocks.1.attention.output.weight");
+  for (Index row = 0; row < 8; ++row)
+    for (Index column = 0; column < 4; ++column)
+      deaf.parameters().change()[static_cast<std::size_t>(weight.offset + 8 * row + column)] = 0;
+  check_close(edited, logits_of(deaf));
+  CHECK(!same_bits(edited, logits_of(model)));
+  for (const Site& site : {residual_after(0), pattern(1), values(1), head_output(1)})
+    CHECK(same_bits(edit.seen_at(site), plain.seen_at(site)));
+}
+
+TEST_CASE("a watcher that throws leaves nothing behind") {
+  const Transformer model(kEverything, 1);
+  const Tensor before = logits_of(model);
+  Onlooker broken([](const Visit& at, const Variable& value) {
+    if (at.site == head_output(1)) throw std::runtime_error("broken");
+    return scale(value, 2);
+  });
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&broken}), kTokens), "broken", std::runtime_error);
+  CHECK(same_bits(logits_of(model), before));
+  Tape tape;
+  CHECK_THROWS_AS(model(Pass(tape).watched_by({&broken}), kTokens), std::runtime_error);
+  const Gradients after_the_fault = tape.backward(loss_of(model, Pass(tape)));
+  Tape fresh;
+  CHECK(same_bits(after_the_fault, fresh.backward(loss_of(model, Pass(fresh)))));
+}
+
+TEST_CASE("what a watcher saw is not changed by what comes after it") {
+  const Transformer model(kAttentionOnly, 1);
+  const Tensor before = watched(model).seen_at(head_output(0));
+  Onlooker reader;
+  Onlooker zeroed([](const Visit& at, const Variable& value) {
+    return at.site == head_output(0) ? scale(value, 0) : value;
+  });
+  Onlooker last;
+  model(Pass().watched_by({&reader, &zeroed, &last}), kTokens);
+  CHECK(same_bits(reader.seen_at(head_output(0)), before));
+  check_close(last.seen_at(head_output(0)), Tensor(before.shape()), 0);
+  CHECK(same_bits(watched(model).seen_at(head_output(0)), before));
+}
+
+TEST_CASE("padding is hidden from every query, whatever token it holds") {
+  const Transformer model(kEverything, 1);
+  const Mask visible(3, 6, {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1});
+  const Tensor before = logits_of(model, kTokens, visible);
+  Tokens tokens = kTokens;
+  tokens(1, 2) = (tokens(1, 2) + 1) % 7;
+  const Tensor after = logits_of(model, tokens, visible);
+  for (Index t = 0; t < 6; ++t) CHECK(same_bits(position(after, 1, t), position(before, 1, t)) == (t != 2));
+  for (const Real logit : before.values()) CHECK(std::isfinite(logit));
+  CHECK(same_bits(position(before, 0, 5), position(logits_of(model), 0, 5)));
+  CHECK_THROWS_AS(logits_of(model, kTokens, Mask(3, 5, 1)), Error);
+}
+
+TEST_CASE("learned positions are rows of their table, sinusoidal ones sines and cosines, and none nothing") {
+  const auto added = [](Positions positions) {
+    ModelConfig config = kAttentionOnly;
+    config.positions = positions;
+    const Transformer model(config, 1);
+    const Variable tokens = embedding(constant(model.parameters().find("embedding.weight")), kTokens);
+    const Tensor difference = (Variable(watched(model).seen_at(embedding_site())) - tokens).value();
+    for (Index t = 0; t < 6; ++t) check_close(position(difference, 2, t), position(difference, 0, t));
+    return slice(Variable(difference), 0, 0, 1).value().reshaped({6, 8});
+  };
+  const Transformer learned(kAttentionOnly, 1);
+  check_close(added(Positions::learned), constant(learned.parameters().find("positions.weight")).value());
+  const Tensor waves = added(Positions::sinusoidal);
+  for (Index t = 0; t < 6; ++t)
+    for (Index i = 0; i < 4; ++i) {
+      const double angle = static_cast<double>(t) / std::pow(10000, static_cast<double>(i) / 4);
+      CHECK(std::abs(static_cast<double>(waves(t, 2 * i)) - std::sin(angle)) < 1e-6);
+      CHECK(std::abs(static_cast<double>(waves(t, 2 * i + 1)) - std::cos(angle)) < 1e-6);
+    }
+  check_close(added(Positions::none), Tensor(Shape{6, 8}), 0);
+}
+
+TEST_CASE("without positions one layer cannot tell the order of what came before") {
+  ModelConfig config = kAttentionOnly;
+  config.layers = 1;
+  const Tokens order(1, 4, {1, 2, 3, 0});
+  const Tokens other_order(1, 4, {3, 1, 2, 0});
+  const auto last = [&](const Tokens& tokens) {
+    return position(logits_of(Transformer(config, 1), tokens), 0, 3);
+  };
+  CHECK(!same_bits(last(order), last(other_order)));
+  config.positions = Positions::none;
+  check_close(last(order), last(other_order));
+}
+
+TEST_CASE("a tied model reads out with its embedding, and the table gets both gradients") {
+  ModelConfig config = kAttentionOnly;
+  config.tied = true;
+  Transformer model(config, 1);
+  const Onlooker onlooker = watched(model);
+  const Parameter table = model.parameters().find("embedding.weight");
+  check_close(onlooker.seen_at(logits_site()),
+              matmul(Variable(onlooker.seen_at(final_residual())), transpose(constant(table), 0, 1)).value());
+  // A token that never comes in still gets a gradient, from the read-out.
+  Tape tape;
+  const Gradients gradients =
+      tape.backward(cross_entropy(model(Pass(tape), Tokens(1, 2, {0, 1})), Tokens(1, 2, {1, 0})));
+  for (Index id = 0; id < 7; ++id) CHECK(gradients(table.offset + 8 * id) != 0);
+}
+
+TEST_CASE("an untrained model starts near log V") {
+  ModelConfig config = kEverything;
+  config.vocabulary = 8;
+  const Transformer model(config, 1);
+  const Tokens tokens = random_tokens(8, 6, 8, 1);
+  const Tokens targets = random_tokens(8, 6, 8, 2);
+  CHECK(cross_entropy(model(Pass(), tokens), targets).item() == doctest::Approx(2.079442).epsilon(0.02));
+}
+
+TEST_CASE("positions past the context are refused, and the last one within it is not") {
+  const Transformer model(kAttentionOnly, 1);
+  CHECK_NOTHROW(logits_of(model, Tokens(1, 6)));
+  CHECK_THROWS_WITH_AS(logits_of(model, Tokens(1, 7)),
+                       "[model] 7 positions are more than the context of 6; cut the sequence or train with a "
+                       "longer context",
+                       Error);
+  for (const Tokens& empty : {Tokens(1, 0), Tokens(0, 3), Tokens()})
+    CHECK_THROWS_AS(logits_of(model, empty), Error);
+}
+
+TEST_CASE("ids outside the vocabulary are refused") {
+  const Transformer model(kAttentionOnly, 1);
+  CHECK_NOTHROW(logits_of(model, Tokens(1, 2, {0, 6})));
+  CHECK_THROWS_WITH_AS(logits_of(model, Tokens(1, 2, {0, 7})),
+                       "[embedding] expected token ids between 0 and 6, got 7", Error);
+  CHECK_THROWS_AS(logits_of(model, Tokens(1, 2, {0, -1})), Error);
+}
+
+TEST_CASE("a model can be moved, and goes on as before") {
+  Transformer model(kEverything, 1);
+  const Tensor before = logits_of(model);
+  const Transformer moved = std::move(model);
+  CHECK(same_bits(logits_of(moved), before));
+  Tape tape;
+  CHECK(tape.backward(loss_of(moved, Pass(tape))).count() == moved.parameters().count());
+}
+
+TEST_CASE("sizes that do not fit together are refused by both their names") {
+  const auto refused = [](auto change) {
+    ModelConfig config = kEverything;
+    change(config);
+    CHECK_THROWS_AS(validate(config), Error);
+    CHECK_THROWS_AS(Transformer(config, 1), Error);
+  };
+  CHECK_NOTHROW(validate(kEverything));
+  refused([](ModelConfig& c) { c.heads = 3; });
+  refused([](ModelConfig& c) { c.heads = 0; });
+  refused([](ModelConfig& c) { c.width = 0; });
+  refused([](ModelConfig& c) { c.vocabulary = 0; });
+  refused([](ModelConfig& c) { c.context = 0; });
+  refused([](ModelConfig& c) { c.layers = -1; });
+  refused([](ModelConfig& c) { c.feed_forward = -1; });
+  refused([](ModelConfig& c) { c.dropout = 1.5; });
+  refused([](ModelConfig& c) { c.dropout = std::nan(""); });
+  ModelConfig config = kEverything;
+  config.heads = 3;
+  CHECK_THROWS_WITH_AS(validate(config),
+                       "[model] expected width to be divisible by heads, got width 8 and 3 heads", Error);
+}
+
+}  // namespace tapehead

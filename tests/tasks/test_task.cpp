@@ -1,0 +1,77 @@
+#include "tapehead/tasks/task.h"
+
+#include <set>
+#include <string>
+
+#include "support/testing.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tasks/repeated_sequence.h"
+
+namespace tapehead {
+
+TEST_CASE("every task of the table is made by its name, and gives batches of the sizes it promises") {
+  std::set<std::string_view> names;
+  for (const TaskKind& kind : task_kinds()) {
+    CAPTURE(kind.name);
+    CHECK(names.insert(kind.name).second);
+    CHECK(!kind.summary.empty());
+    const auto task = make_task({.name = std::string(kind.name), .length = 20, .period_max = 10}, 16);
+    CHECK(task->vocabulary() == 16);
+    CHECK(task->length() == 20);
+    Generator generator(1);
+    const Batch batch = task->sample(generator, 5);
+    CHECK(batch.size() == 5);
+    CHECK(batch.length() == 20);
+    CHECK(batch.targets.batch() == 5);
+    CHECK(batch.targets.length() == 20);
+    CHECK(batch.kinds.count() == 100);
+    CHECK(batch.earlier_copy.count() == 100);
+    for (const Tokens& tokens : {batch.inputs, batch.targets})
+      for (const std::int32_t id : tokens.values()) CHECK((id >= 0 && id < 16));
+  }
+  CHECK(names == std::set<std::string_view>{"repeated_sequence", "fixed_period_sequence"});
+}
+
+TEST_CASE("the target of every position is the token after it") {
+  for (const TaskKind& kind : task_kinds()) {
+    Generator generator(1);
+    const Batch batch = make_task({.name = std::string(kind.name)}, 64)->sample(generator, 8);
+    for (Index b = 0; b < 8; ++b)
+      for (Index t = 0; t + 1 < batch.length(); ++t) CHECK(batch.targets(b, t) == batch.inputs(b, t + 1));
+  }
+}
+
+TEST_CASE("the fields of the config reach the task they are for") {
+  Generator generator(1);
+  const Batch fixed =
+      make_task({.name = "fixed_period_sequence", .length = 9, .period = 4}, 8)->sample(generator, 3);
+  for (Index t = 0; t < 9; ++t) CHECK(fixed.earlier_copy(2, t) == (t < 4 ? -1 : t - 4));
+  const Batch drawn = make_task({.length = 9, .period_min = 7, .period_max = 8}, 8)->sample(generator, 50);
+  for (Index b = 0; b < 50; ++b) {
+    CHECK(drawn.kinds(b, 6) == Kind::noise);
+    CHECK(drawn.kinds(b, 8) == Kind::induction);
+  }
+}
+
+TEST_CASE("an unknown task gets the nearest one for an answer") {
+  CHECK_THROWS_WITH_AS(make_task({.name = "repeated_sequences"}, 64),
+                       "[task] no task repeated_sequences; the nearest is repeated_sequence", UsageError);
+}
+
+TEST_CASE("the rows of a batch are the same sequences with everything known about them") {
+  Generator generator(1);
+  const Batch batch = make_task({}, 64)->sample(generator, 6);
+  const Batch rows = batch.rows(2, 3);
+  CHECK(rows.size() == 3);
+  CHECK(rows.length() == batch.length());
+  for (Index b = 0; b < 3; ++b)
+    for (Index t = 0; t < batch.length(); ++t) {
+      CHECK(rows.inputs(b, t) == batch.inputs(2 + b, t));
+      CHECK(rows.targets(b, t) == batch.targets(2 + b, t));
+      CHECK(rows.kinds(b, t) == batch.kinds(2 + b, t));
+      CHECK(rows.earlier_copy(b, t) == batch.earlier_copy(2 + b, t));
+    }
+  CHECK_THROWS_AS(batch.rows(4, 3), Error);
+}
+
+}  // namespace tapehead
