@@ -34,10 +34,7 @@ std::string label(const Ablation& ablation) {
 }
 
 nlohmann::ordered_json json_of(const Estimate& estimate) {
-  const auto number = [](double value) {
-    return std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
-  return {{"mean", number(estimate.mean)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
+  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
 void print_json(const LoadedRun& run, const Evaluation& plain, const std::vector<Ablation>& ablations) {

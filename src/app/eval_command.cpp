@@ -18,20 +18,15 @@ struct Row {
   Evaluation evaluation;
 };
 
-nlohmann::ordered_json json_of(double value) {
-  return std::isnan(value) ? nullptr : nlohmann::ordered_json(value);
-}
-
 void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
   nlohmann::ordered_json document{{"run", run.directory.path().string()}, {"step", run.checkpoint.step}};
   for (const Row& row : rows)
-    document["evaluations"].push_back(
-        {{"data", row.data},
-         {"loss", json_of(row.evaluation.loss())},
-         {"loss_induction", json_of(row.evaluation.loss(Kind::induction))},
-         {"loss_noise", json_of(row.evaluation.loss(Kind::noise))},
-         {"accuracy_induction", json_of(row.evaluation.accuracy(Kind::induction))},
-         {"accuracy_noise", json_of(row.evaluation.accuracy(Kind::noise))}});
+    document["evaluations"].push_back({{"data", row.data},
+                                       {"loss", row.evaluation.loss()},
+                                       {"loss_induction", row.evaluation.loss(Kind::induction)},
+                                       {"loss_noise", row.evaluation.loss(Kind::noise)},
+                                       {"accuracy_induction", row.evaluation.accuracy(Kind::induction)},
+                                       {"accuracy_noise", row.evaluation.accuracy(Kind::noise)}});
   std::cout << document.dump(2) << "\n";
 }
 

@@ -13,9 +13,7 @@ namespace {
 
 nlohmann::ordered_json json_of(const ScoreValues& values) {
   nlohmann::ordered_json scores;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    scores[std::string(kScores[i].name)] =
-        std::isnan(values[i]) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) scores[std::string(kScores[i].name)] = values[i];
   return scores;
 }
 

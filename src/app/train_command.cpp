@@ -25,8 +25,7 @@ void append_head_scores(const RunDirectory& run, const Trainer& trainer, const R
   for (const HeadScores& head : score_heads(patterns, trainer.config().model, batch)) {
     std::vector<std::string> row{std::to_string(trainer.step()), std::to_string(head.layer),
                                  std::to_string(head.head)};
-    for (const double value : head.values)
-      row.push_back(std::isnan(value) ? "" : fmt::format("{:.6f}", value));
+    for (const double value : head.values) row.push_back(csv_cell(value));
     table.add(std::move(row));
     table.append_last_row(run.heads_file());
   }

@@ -14,15 +14,21 @@ namespace {
 constexpr int kDirections = 6;
 constexpr double kStep = 3e-4;
 
-/// The largest relative error of `slope` along random unit-scale directions of a space of `count` dimensions.
-/// `value_at` gives the loss at a distance along the direction from the point, `slope` the tape's derivative.
+/// The largest relative error of `slope` along random directions of length 1 of a space of `count`
+/// dimensions. `value_at` gives the loss at a distance along the direction from the point, `slope` the tape's
+/// derivative.
 double worst_error(Index count, const std::function<double(const std::vector<double>&, double)>& value_at,
                    const std::function<double(const std::vector<double>&)>& slope) {
   double worst = 0;
   Generator generator(20240229);
   for (int i = 0; i < kDirections; ++i) {
     std::vector<double> direction(static_cast<std::size_t>(count));
-    for (double& component : direction) component = generator.normal();
+    double squares = 0;
+    for (double& component : direction) {
+      component = generator.normal();
+      squares += component * component;
+    }
+    for (double& component : direction) component /= std::sqrt(squares);
     // The central difference of sixth order: its error falls with the seventh derivative times step^6.
     const auto odd = [&](double h) { return value_at(direction, h) - value_at(direction, -h); };
     const double numeric = (45 * odd(kStep) - 9 * odd(2 * kStep) + odd(3 * kStep)) / (60 * kStep);

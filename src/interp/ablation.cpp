@@ -25,8 +25,6 @@ double mean(const std::vector<double>& values) {
   return total / static_cast<double>(values.size());
 }
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
-
 }  // namespace
 
 Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
@@ -88,10 +86,11 @@ CsvTable ablation_table(const std::vector<Ablation>& ablations) {
                   "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high"});
   for (const Ablation& a : ablations)
     table.add({"zero", std::to_string(a.layer), a.head == kAllHeads ? "all" : std::to_string(a.head),
-               number(a.change_loss.mean), number(a.change_induction.mean), number(a.change_induction.low),
-               number(a.change_induction.high), number(a.change_noise.mean),
-               number(a.accuracy_induction.mean), number(a.change_loss.low), number(a.change_loss.high),
-               number(a.change_noise.low), number(a.change_noise.high)});
+               csv_cell(a.change_loss.mean), csv_cell(a.change_induction.mean),
+               csv_cell(a.change_induction.low), csv_cell(a.change_induction.high),
+               csv_cell(a.change_noise.mean), csv_cell(a.accuracy_induction.mean),
+               csv_cell(a.change_loss.low), csv_cell(a.change_loss.high), csv_cell(a.change_noise.low),
+               csv_cell(a.change_noise.high)});
   return table;
 }
 

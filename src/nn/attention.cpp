@@ -16,19 +16,19 @@ const AttentionConfig& checked(const AttentionConfig& config) {
   return config;
 }
 
-double deviation_or(double deviation, Index inputs) {
-  return deviation > 0 ? deviation : 1 / std::sqrt(static_cast<double>(inputs));
+/// A head's output projection reads one head, so that is its number of inputs.
+double output_deviation(const AttentionConfig& config) {
+  if (config.output_deviation > 0) return config.output_deviation;
+  return 1 / std::sqrt(static_cast<double>(config.width / config.heads));
 }
 
 }  // namespace
 
 CausalSelfAttention::CausalSelfAttention(const Scope& scope, const AttentionConfig& config)
     : config_(checked(config)),
-      qkv_(scope / "qkv", config.width, 3 * config.width, config.qkv_bias,
-           deviation_or(config.qkv_deviation, config.width)),
+      qkv_(scope / "qkv", config.width, 3 * config.width, config.qkv_bias, config.qkv_deviation),
       dropout_(config.dropout),
-      output_(scope / "output", config.width, config.width, config.bias,
-              deviation_or(config.output_deviation, config.width / config.heads)) {}
+      output_(scope / "output", config.width, config.width, config.bias, output_deviation(config)) {}
 
 Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index layer,
                                          const AttentionMask& mask) const {

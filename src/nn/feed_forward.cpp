@@ -1,24 +1,12 @@
 #include "tapehead/nn/feed_forward.h"
 
-#include <cmath>
-
 #include "tapehead/autograd/fused.h"
 
 namespace tapehead {
 
-namespace {
-
-double deviation_or(double deviation, Index inputs) {
-  return deviation > 0 ? deviation : 1 / std::sqrt(static_cast<double>(inputs));
-}
-
-}  // namespace
-
 FeedForward::FeedForward(const Scope& scope, const Config& config)
-    : input_(scope / "input", config.width, config.hidden, config.bias,
-             deviation_or(config.input_deviation, config.width)),
-      output_(scope / "output", config.hidden, config.width, config.bias,
-              deviation_or(config.output_deviation, config.hidden)),
+    : input_(scope / "input", config.width, config.hidden, config.bias, config.input_deviation),
+      output_(scope / "output", config.hidden, config.width, config.bias, config.output_deviation),
       gelu_(config.gelu) {}
 
 Variable FeedForward::operator()(const Pass& pass, const Variable& x) const {

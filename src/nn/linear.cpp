@@ -1,11 +1,16 @@
 #include "tapehead/nn/linear.h"
 
+#include <cmath>
+
 #include "tapehead/autograd/fused.h"
 
 namespace tapehead {
 
 Linear::Linear(const Scope& scope, Index inputs, Index outputs, bool bias, double deviation)
-    : weight_(scope.add("weight", {outputs, inputs}, Start::normal(deviation))), has_bias_(bias) {
+    : weight_(
+          scope.add("weight", {outputs, inputs},
+                    Start::normal(deviation > 0 ? deviation : 1 / std::sqrt(static_cast<double>(inputs))))),
+      has_bias_(bias) {
   if (bias) bias_ = scope.add("bias", {outputs}, Start::constant(0));
 }
 

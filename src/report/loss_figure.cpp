@@ -121,27 +121,39 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const Formation& forma
   figure.script.line("plot {}", command);
 }
 
+/// Labels where the accuracy first was above 10, 50 and 90 %; returns these points.
+std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& metrics,
+                                                const Formation& formation) {
+  std::vector<std::vector<double>> points(2);
+  const auto mark = [&](const std::optional<Index>& step, int percent, Index label_step, const char* place) {
+    if (!step) return;
+    points[0].push_back(static_cast<double>(*step));
+    points[1].push_back(100 * value_at(metrics, "accuracy_induction", *step));
+    figure.script.line("set label {} '{} % at {}' at first {}, first {} {} font ',13' textcolor rgb '{}'",
+                       30 + percent, percent, *step, label_step, points[1].back(), place, kInductionColour);
+  };
+  const auto last = static_cast<double>(formation.last_step);
+  const Index onset = formation.onset.value_or(0);
+  const Index half = formation.half.value_or(formation.last_step);
+  const Index done = formation.done.value_or(formation.last_step);
+  const bool room_after = static_cast<double>(done) < 0.8 * last;
+  if (static_cast<double>(half - onset) < 0.12 * last && room_after)
+    mark(formation.onset, 10, half, "left offset 1,0");  // beyond the rise, which is close
+  else
+    mark(formation.onset, 10, onset,
+         static_cast<double>(onset) > 0.06 * last ? "center offset 0,0.9" : "left offset 0.2,0.9");
+  mark(formation.half, 50, half, room_after ? "left offset 1,0" : "right offset -1,0");
+  mark(formation.done, 90, done, room_after ? "left offset 0,-0.9" : "right offset 0,0.7");
+  return points;
+}
+
 void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& formation, Index tokens_a_step) {
   GnuplotScript& script = figure.script;
   script.line("unset label\nunset arrow");
   place(figure, kAccuracyPanel, "accuracy (%)");
   script.line("set yrange [0:100]\nset ytics 0,50,100\nset format x '%g'");
   label_x_axis(figure, kAccuracyPanel, fmt::format("training step ({} tokens each)", tokens_a_step));
-  std::vector<std::vector<double>> crossings(2);
-  const auto mark = [&](const std::optional<Index>& step, int percent, const char* place) {
-    if (!step) return;
-    crossings[0].push_back(static_cast<double>(*step));
-    crossings[1].push_back(100 * value_at(metrics, "accuracy_induction", *step));
-    script.line("set label {} '{} % at {}' at first {}, first {} {} font ',13' textcolor rgb '{}'",
-                30 + percent, percent, *step, *step, crossings[1].back(), place, kInductionColour);
-  };
-  const bool room_after = static_cast<double>(formation.done.value_or(formation.last_step)) <
-                          0.8 * static_cast<double>(formation.last_step);
-  const bool room_before =
-      static_cast<double>(formation.onset.value_or(0)) > 0.06 * static_cast<double>(formation.last_step);
-  mark(formation.onset, 10, room_before ? "center offset 0,0.9" : "left offset 0.2,0.9");
-  mark(formation.half, 50, room_after ? "left offset 1,0" : "right offset -1,0");
-  mark(formation.done, 90, room_after ? "left offset 0,-0.9" : "right offset 0,0.7");
+  const std::vector<std::vector<double>> crossings = mark_crossings(figure, metrics, formation);
   const double last = last_of(metrics.numbers("accuracy_induction"));
   if (std::isfinite(last))
     label_line_ends(figure, kAccuracyPanel, 0, 1,

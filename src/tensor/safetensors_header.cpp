@@ -250,7 +250,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, Index payload_
 std::string format_safetensors_header(const SafetensorsHeader& header, const std::string& path) {
   std::string text;
   for (const auto& [key, value] : header.metadata)
-    text += (text.empty() ? "" : ",") + json_string(key, path) + ":" + json_string(value, path);
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json_string(key, path), json_string(value, path));
   if (!text.empty()) text = fmt::format("\"{}\":{{{}}}", kMetadata, text);
   for (const SafetensorsEntry& entry : header.entries) {
     require(entry.name != kMetadata, "[safetensors] {}: the name {} is not a tensor's to have", path,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -39,6 +40,8 @@ void write_to(const std::filesystem::path& file, std::ios::openmode mode, const 
 }
 
 }  // namespace
+
+std::string csv_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
 CsvTable CsvTable::read(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -15,8 +15,6 @@ const std::vector<std::string> kMetrics{"step",           "tokens",        "loss
                                         "loss_induction", "loss_noise",    "accuracy_induction",
                                         "learning_rate",  "gradient_norm", "seconds"};
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
-
 /// Cuts the tables back to where the trainer stands (a run at step 0 writes that row anew); the seconds go on
 /// from the last row that is left.
 double continue_tables(const RunDirectory& run, Index step) {
@@ -36,11 +34,11 @@ void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evalu
   const TrainConfig& config = trainer.config().train;
   const Index tokens = trainer.step() * config.batch * trainer.task().length();
   CsvTable row(kMetrics);
-  row.add({std::to_string(trainer.step()), std::to_string(tokens), number(evaluation.loss()),
-           number(evaluation.loss(Kind::induction)), number(evaluation.loss(Kind::noise)),
-           number(evaluation.accuracy(Kind::induction)),
-           number(last == nullptr ? scheduled_rate(config, 0) : last->learning_rate),
-           last == nullptr ? "" : number(last->gradient_norm), fmt::format("{:.3f}", seconds)});
+  row.add({std::to_string(trainer.step()), std::to_string(tokens), csv_cell(evaluation.loss()),
+           csv_cell(evaluation.loss(Kind::induction)), csv_cell(evaluation.loss(Kind::noise)),
+           csv_cell(evaluation.accuracy(Kind::induction)),
+           csv_cell(last == nullptr ? scheduled_rate(config, 0) : last->learning_rate),
+           last == nullptr ? "" : csv_cell(last->gradient_norm), fmt::format("{:.3f}", seconds)});
   row.append_last_row(run.metrics_file());
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "support/functions.h"
+#include "support/ops.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -17,86 +17,42 @@ using testing::random_tensor;
 constexpr double kWorst = 1e-6;
 constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
-/// Numbers well above 0, for log, sqrt and divisors.
-Tensor positive(const Shape& shape, std::uint64_t seed) {
-  Tensor tensor = random_tensor(shape, seed);
-  for (Real& value : tensor.values()) value = Real(0.5) + std::abs(value);
-  return tensor;
-}
-
 Variable constant_of(const Shape& shape, std::initializer_list<Real> values) {
   return Variable(Tensor(shape, values));
 }
 
 }  // namespace
 
-DOUBLE_TEST_CASE("every elementary op of one operand passes the gradient check") {
-  const Tensor x = random_tensor({3, 1, 5}, 1);
-  const auto error = [&](const testing::Function& f) { return testing::gradient_error(f, {x}); };
-  CHECK(error([](const Inputs& in) { return scale(in[0], -2.5); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return exp(in[0]); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return tanh(in[0]); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return softmax(in[0]); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return sum(in[0]); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return mean(in[0]); }) < kWorst);
-  for (const int axis : {0, 1, 2, -1}) {
-    CAPTURE(axis);
-    CHECK(error([&](const Inputs& in) { return sum(in[0], axis); }) < kWorst);
-    CHECK(error([&](const Inputs& in) { return mean(in[0], axis); }) < kWorst);
-    CHECK(error([&](const Inputs& in) { return max(in[0], axis); }) < kWorst);
-  }
-  const Tensor above_zero = positive({3, 4}, 2);
-  CHECK(testing::gradient_error([](const Inputs& in) { return log(in[0]); }, {above_zero}) < kWorst);
-  CHECK(testing::gradient_error([](const Inputs& in) { return sqrt(in[0]); }, {above_zero}) < kWorst);
-}
-
-DOUBLE_TEST_CASE("every op of two operands passes the gradient check, whichever of them is broadcast") {
-  const Shape shapes[][2] = {{{2, 3, 4}, {2, 3, 4}}, {{2, 3, 4}, {4}},       {{4}, {2, 3, 4}},
-                             {{2, 3, 4}, {3, 1}},    {{2, 1, 4}, {1, 3, 1}}, {{2, 3}, {}},
-                             {{}, {2, 3}},           {{1, 1, 3}, {3}},       {{3}, {1, 1, 3}}};
-  for (const auto& [a, b] : shapes) {
-    CAPTURE(to_string(a));
-    CAPTURE(to_string(b));
-    const std::vector<Tensor> inputs{random_tensor(a, 1), positive(b, 2)};
-    CHECK(testing::gradient_error([](const Inputs& in) { return in[0] + in[1]; }, inputs) < kWorst);
-    CHECK(testing::gradient_error([](const Inputs& in) { return in[0] - in[1]; }, inputs) < kWorst);
-    CHECK(testing::gradient_error([](const Inputs& in) { return in[0] * in[1]; }, inputs) < kWorst);
-    CHECK(testing::gradient_error([](const Inputs& in) { return in[0] / in[1]; }, inputs) < kWorst);
+DOUBLE_TEST_CASE("every elementary op passes the gradient check, whichever operand is broadcast") {
+  for (const testing::Op& op : testing::elementary_ops()) {
+    CAPTURE(op.name);
+    CHECK(testing::gradient_error(op.function, op.inputs) < kWorst);
   }
 }
 
 DOUBLE_TEST_CASE("views pass the gradient check, one on top of another") {
-  const Tensor x = random_tensor({2, 3, 4}, 1);
-  const auto error = [&](const testing::Function& f) { return testing::gradient_error(f, {x}); };
-  CHECK(error([](const Inputs& in) { return reshape(in[0], {4, 6}); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return transpose(in[0], 0, -1); }) < kWorst);
+  const auto error = [](const testing::Function& f) {
+    return testing::gradient_error(f, {random_tensor({2, 3, 4}, 1)});
+  };
   CHECK(error([](const Inputs& in) { return transpose(in[0], 1, 1); }) < kWorst);
-  for (const int axis : {0, 1, 2})
-    CHECK(error([&](const Inputs& in) { return slice(in[0], axis, 1, 2); }) < kWorst);
   CHECK(error([](const Inputs& in) {
           return slice(reshape(transpose(slice(in[0], 2, 1, 4), 1, 2), {2, 9}), 1, 2, 8);
         }) < kWorst);
   CHECK(error([](const Inputs& in) { return slice(in[0], 1, 0, 2) * slice(in[0], 1, 1, 3); }) < kWorst);
 }
 
-DOUBLE_TEST_CASE("a choice and a lookup with repeated ids pass the gradient check") {
-  const Tensor condition({2, 2}, {1, 0, 0, 1});
-  CHECK(testing::gradient_error([&](const Inputs& in) { return where(condition, in[0], in[1]); },
-                                {random_tensor({2, 2}, 1), random_tensor({2, 2}, 2)}) < kWorst);
-  const Tokens ids(2, 3, {2, 2, 0, 1, 1, 1});
-  CHECK(testing::gradient_error([&](const Inputs& in) { return gather(in[0], ids); },
-                                {random_tensor({2, 3, 4}, 3)}) < kWorst);
-}
-
-DOUBLE_TEST_CASE("a value used several times, on either side of an op, passes the gradient check") {
-  const Tensor x = positive({3, 3}, 1);
-  const auto error = [&](const testing::Function& f) { return testing::gradient_error(f, {x}); };
+DOUBLE_TEST_CASE("a value that is both operands of an op passes the gradient check") {
+  const auto error = [](const testing::Function& f) {
+    return testing::gradient_error(f, {random_tensor({3, 3}, 1)});
+  };
   CHECK(error([](const Inputs& in) { return in[0] + in[0]; }) < kWorst);
   CHECK(error([](const Inputs& in) { return in[0] - scale(in[0], 3); }) < kWorst);
   CHECK(error([](const Inputs& in) { return in[0] * in[0] * in[0]; }) < kWorst);
   CHECK(error([](const Inputs& in) { return in[0] / (in[0] + exp(in[0])); }) < kWorst);
   CHECK(error([](const Inputs& in) { return in[0] + transpose(in[0], 0, 1) * sum(in[0], 0); }) < kWorst);
-  CHECK(error([](const Inputs& in) { return exp(in[0]) * log(in[0]); }) < kWorst);
+  CHECK(error([](const Inputs& in) {
+          return where(Tensor({3, 3}, {1, 0, 0, 1, 0, 1, 1, 1, 0}), in[0], scale(in[0], 2));
+        }) < kWorst);
 }
 
 TEST_CASE("elementary ops give their values") {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "support/functions.h"
+#include "support/ops.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/require.h"
 
@@ -10,89 +10,18 @@ namespace tapehead {
 
 namespace {
 
-using testing::Function;
 using testing::gradient_error;
 using testing::Inputs;
 using testing::random_tensor;
 
 constexpr double kWorst = 1e-6;
 
-/// A fused op as a function of its differentiable inputs.
-struct Case {
-  const char* op;
-  std::vector<Shape> shapes;
-  Function function;
-};
-
-std::vector<Case> every_fused_op() {
-  const Tokens ids(2, 3, {1, 1, 0, 4, 1, 4});
-  const Tokens targets(2, 3, {1, kIgnored, 0, 4, 4, kIgnored});
-  const Tensor weights({2, 3}, {1, 2, Real(0.5), 0, 3, 1});
-  // Every key of the first sequence's first query, and of the whole second sequence, is hidden.
-  const Mask padding(2, 3, {0, 1, 1, 0, 0, 0});
-  return {
-      {"linear", {{2, 3, 4}, {5, 4}, {5}}, [](const Inputs& in) { return linear(in[0], in[1], in[2]); }},
-      {"linear without bias", {{2, 3, 4}, {5, 4}}, [](const Inputs& in) { return linear(in[0], in[1]); }},
-      {"embedding", {{5, 4}}, [=](const Inputs& in) { return embedding(in[0], ids); }},
-      {"layer_norm",
-       {{2, 3, 5}, {5}, {5}},
-       [](const Inputs& in) { return layer_norm(in[0], in[1], in[2], Real(1e-5)); }},
-      {"layer_norm without bias",
-       {{2, 3, 5}, {5}},
-       [](const Inputs& in) { return layer_norm(in[0], in[1], {}, Real(1e-5)); }},
-      {"dropout",
-       {{3, 7}},
-       [](const Inputs& in) {
-         Generator generator(1, Purpose::dropout);
-         return dropout(in[0], 0.4, generator);
-       }},
-      {"gelu tanh", {{3, 7}}, [](const Inputs& in) { return gelu(in[0], GeluForm::tanh); }},
-      {"gelu erf", {{3, 7}}, [](const Inputs& in) { return gelu(in[0], GeluForm::erf); }},
-      {"attention_pattern",
-       {{2, 3, 4}, {2, 3, 4}},
-       [](const Inputs& in) { return attention_pattern(in[0], in[1], 2); }},
-      {"attention_pattern with padding",
-       {{2, 3, 4}, {2, 3, 4}},
-       [=](const Inputs& in) { return attention_pattern(in[0], in[1], 2, {.visible = padding}); }},
-      {"attention_pattern without the causal mask",
-       {{2, 3, 4}, {2, 3, 4}},
-       [=](const Inputs& in) {
-         return attention_pattern(in[0], in[1], 1, {.causal = false, .visible = padding});
-       }},
-      {"attention_mix",
-       {{2, 2, 3, 3}, {2, 3, 4}},
-       [](const Inputs& in) { return attention_mix(in[0], in[1]); }},
-      {"cross_entropy", {{2, 3, 5}}, [=](const Inputs& in) { return cross_entropy(in[0], targets); }},
-      {"cross_entropy with weights",
-       {{2, 3, 5}},
-       [=](const Inputs& in) { return cross_entropy(in[0], targets, {.weights = weights, .divisor = 7}); }},
-  };
-}
-
-std::vector<Tensor> inputs_of(const Case& fused) {
-  std::vector<Tensor> inputs;
-  for (const Shape& shape : fused.shapes) inputs.push_back(random_tensor(shape, 10 + inputs.size()));
-  return inputs;
-}
-
 }  // namespace
 
 DOUBLE_TEST_CASE("every fused op passes the gradient check") {
-  for (const Case& fused : every_fused_op()) {
-    CAPTURE(fused.op);
-    CHECK(gradient_error(fused.function, inputs_of(fused)) < kWorst);
-  }
-}
-
-DOUBLE_TEST_CASE("every fused op passes the gradient check for inputs that other ops use too") {
-  for (const Case& fused : every_fused_op()) {
-    CAPTURE(fused.op);
-    const auto twice = [&](const Inputs& in) {
-      Variable total = sum(fused.function(in) * fused.function(in));
-      for (const Variable& input : in) total = total + sum(tanh(input));
-      return total;
-    };
-    CHECK(gradient_error(twice, inputs_of(fused)) < kWorst);
+  for (const testing::Op& op : testing::fused_ops()) {
+    CAPTURE(op.name);
+    CHECK(gradient_error(op.function, op.inputs) < kWorst);
   }
 }
 
@@ -106,34 +35,6 @@ DOUBLE_TEST_CASE("fused ops pass the gradient check when one value is several of
         kWorst);
   CHECK(gradient_error([](const Inputs& in) { return layer_norm(in[0], in[0], in[0], Real(1e-5)); },
                        {random_tensor({5}, 1)}) < kWorst);
-}
-
-TEST_CASE("a fused op asks for the gradients of recorded inputs only") {
-  for (const Case& fused : every_fused_op()) {
-    CAPTURE(fused.op);
-    const std::vector<Tensor> inputs = inputs_of(fused);
-    const testing::Outcome all = testing::outcome_of(fused.function, inputs);
-    for (std::size_t alone = 0; alone < inputs.size(); ++alone) {
-      CAPTURE(alone);
-      Tape tape;
-      Inputs variables;
-      for (std::size_t i = 0; i < inputs.size(); ++i)
-        variables.push_back(i == alone ? tape.variable(inputs[i]) : Variable(inputs[i]));
-      tape.backward(testing::weighed(fused.function(variables)));
-      CHECK(testing::same_bits(variables[alone].gradient(), all.gradients[alone]));
-    }
-  }
-}
-
-TEST_CASE("a fused op of constants gives the same value and records nothing") {
-  for (const Case& fused : every_fused_op()) {
-    CAPTURE(fused.op);
-    Inputs constants;
-    for (const Tensor& input : inputs_of(fused)) constants.emplace_back(input);
-    const Variable y = fused.function(constants);
-    CHECK(!y.is_recorded());
-    CHECK(testing::same_bits(y.value(), testing::outcome_of(fused.function, inputs_of(fused)).value));
-  }
 }
 
 TEST_CASE("fused ops name what was expected and what came") {

@@ -79,7 +79,7 @@ TEST_CASE("a step or shard that does not fit the counter is refused") {
                        "[random] expected shard between 0 and 2^32 - 1, got -1", Error);
 }
 
-TEST_CASE("a uniform draw is 53 bits of two words, in [0, 1)") {
+TEST_CASE("a uniform draw is 53 bits of two words, from 0 to below 1") {
   Generator known(0, Purpose::initialisation);
   CHECK(known.uniform() == 0.3990464708489645);
   CHECK(known.uniform() == 0.7357127844834425);

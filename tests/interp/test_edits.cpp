@@ -95,7 +95,7 @@ void check_error(const std::function<void()>& action, const std::vector<std::str
 
 /// The error of the gradient check on all parameters of a model with every part on, dropout at a fixed
 /// stream, and these edits.
-double model_gradient_error(Edits& edits) {
+[[maybe_unused]] double model_gradient_error(Edits& edits) {
   ModelConfig config = everything_on();
   config.width = 16;  // layer norm over fewer numbers bends too much for finite differences
   Transformer model(config, 1);

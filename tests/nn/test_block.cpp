@@ -2,6 +2,7 @@
 
 #include "support/modules.h"
 #include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/gradient_check.h"
 
 namespace tapehead {
@@ -82,16 +83,23 @@ TEST_CASE("the norms sit on the branches, so a larger stream is read the same an
   CHECK(testing::same_bits(after.seen_at(residual_before(1)), larger));
 }
 
-TEST_CASE("the feed-forward part reads what attention has added to the stream") {
+TEST_CASE("each part reads the stream as it is there, through its own norm") {
   const Layer layer(kFull);
-  Onlooker silenced([](const Visit& at, const Variable& value) {
-    return at.site == attention_output(1) ? scale(value, 0) : value;
-  });
   const Tensor x = random_tensor({2, 5, 6}, 1);
-  Pass pass = Pass().watched_by({&silenced});
-  layer.block(pass, Variable(x));
-  CHECK(!testing::same_bits(silenced.seen_at(feed_forward_output(1)),
-                            layer.watched(x).seen_at(feed_forward_output(1))));
+  const Onlooker onlooker = layer.watched(x);
+  const auto value = [&](const std::string& name) { return constant(layer.parameters.find(name)); };
+  const auto normed = [&](const Variable& stream, const std::string& norm) {
+    return layer_norm(stream, value(norm + ".gain"), value(norm + ".bias"), Real(1e-5));
+  };
+  const Variable read = linear(normed(Variable(x), "attention_norm"), value("attention.qkv.weight"),
+                               value("attention.qkv.bias"));
+  check_close(onlooker.seen_at(queries(1)), slice(read, -1, 0, 6).value());
+  const Variable stream = Variable(x) + Variable(onlooker.seen_at(attention_output(1)));
+  const Variable hidden = gelu(linear(normed(stream, "feed_forward_norm"), value("feed_forward.input.weight"),
+                                      value("feed_forward.input.bias")),
+                               GeluForm::tanh);
+  check_close(onlooker.seen_at(feed_forward_output(1)),
+              linear(hidden, value("feed_forward.output.weight"), value("feed_forward.output.bias")).value());
 }
 
 TEST_CASE("a block whose branches are all dropped is the identity") {

@@ -171,7 +171,8 @@ DOUBLE_TEST_CASE(
   for (const ModelConfig& config : every_kind()) {
     Transformer model(config, 1);
     testing::shake(model.parameters());
-    CHECK(gradient_check(model.parameters(), [&](Tape& tape) { return loss_of(model, Pass(tape), visible); }) < 1e-6);
+    CHECK(gradient_check(model.parameters(),
+                         [&](Tape& tape) { return loss_of(model, Pass(tape), visible); }) < 1e-6);
   }
 }
 
@@ -236,6 +237,17 @@ TEST_CASE("dropout is decided by its stream alone") {
   CHECK(!same_bits(logits(0), logits_of(model)));
 }
 
+TEST_CASE("dropout reaches the embedding and every branch") {
+  ModelConfig config = kEverything;
+  config.dropout = 1;
+  const Transformer model(config, 1);
+  Onlooker onlooker;
+  Tape tape;
+  model(Pass(tape, Generator(1, Purpose::dropout)).watched_by({&onlooker}), kTokens);
+  for (const Site& site : {embedding_site(), residual_after(0), residual_after(1)})
+    check_close(onlooker.seen_at(site), Tensor(Shape{3, 6, 8}), 0);
+}
+
 TEST_CASE("a forward pass comes by every site of its model, in order, with the shapes they promise") {
   for (const ModelConfig& config : every_kind()) {
     const Onlooker onlooker = watched(Transformer(config, 1));
@@ -254,6 +266,20 @@ TEST_CASE("the residual stream is the embedding plus everything that every layer
             Variable(onlooker.seen_at(feed_forward_output(layer)));
   check_close(onlooker.seen_at(residual_after(1)), total.value());
   CHECK(same_bits(onlooker.seen_at(residual_before(1)), onlooker.seen_at(residual_after(0))));
+}
+
+TEST_CASE("what is read out is the stream after the last block, through the final norm if there is one") {
+  const Transformer plain(kAttentionOnly, 1);
+  const Onlooker unnormed = watched(plain);
+  CHECK(same_bits(unnormed.seen_at(final_residual()), unnormed.seen_at(residual_after(1))));
+  Transformer model(kEverything, 1);
+  testing::shake(model.parameters());
+  const Onlooker normed = watched(model);
+  check_close(normed.seen_at(final_residual()),
+              layer_norm(Variable(normed.seen_at(residual_after(1))),
+                         constant(model.parameters().find("final_norm.gain")),
+                         constant(model.parameters().find("final_norm.bias")), Real(1e-5))
+                  .value());
 }
 
 TEST_CASE("zeroing a head removes its contribution and nothing else") {
@@ -289,6 +315,24 @@ TEST_CASE("a watcher that throws leaves nothing behind") {
   const Gradients after_the_fault = tape.backward(loss_of(model, Pass(tape)));
   Tape fresh;
   CHECK(same_bits(after_the_fault, fresh.backward(loss_of(model, Pass(fresh)))));
+}
+
+TEST_CASE("a watcher may refuse a model before a pass begins, and judge it when it ends") {
+  struct Judge : Onlooker {
+    void check(const ModelConfig& config) const override {
+      if (config.layers != 2) throw Error("two layers only");
+    }
+    void finish(const std::vector<Site>& visited) const override { at_the_end = visited; }
+    mutable std::vector<Site> at_the_end;
+  };
+  Judge judge;
+  const Transformer model(kEverything, 1);
+  model(Pass().watched_by({&judge}), kTokens);
+  CHECK(judge.at_the_end == sites_of(kEverything));
+  Judge refusing;
+  const Transformer other({.layers = 1}, 1);
+  CHECK_THROWS_WITH_AS(other(Pass().watched_by({&refusing}), kTokens), "two layers only", Error);
+  CHECK(refusing.sites().empty());
 }
 
 TEST_CASE("what a watcher saw is not changed by what comes after it") {

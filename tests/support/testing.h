@@ -13,7 +13,9 @@
 #ifdef TAPEHEAD_DOUBLE
 #define DOUBLE_TEST_CASE(name) TEST_CASE(name)
 #else
-#define DOUBLE_TEST_CASE(name) template <class Unused> void DOCTEST_ANONYMOUS(not_in_float_)()
+#define DOUBLE_TEST_CASE(name) \
+  template <class Unused>      \
+  void DOCTEST_ANONYMOUS(not_in_float_)()
 #endif
 
 namespace tapehead::testing {

@@ -31,23 +31,21 @@ inline constexpr double kLeastBump = 0.05;
 /// from evaluation to evaluation. Of several, the one that rises most above the line from its start to its
 /// end.
 struct Bump {
-  Index start = 0;  ///< the last step before the slope begins to fall
-  Index top = 0;    ///< furthest above that line
-  std::optional<Index> end =
-      {};             ///< the slope stops falling: the steepest descent; open if the run ends before
-  double height = 0;  ///< nats above that line at the top
+  Index start = 0;                ///< the last step before the slope begins to fall
+  Index top = 0;                  ///< furthest above that line
+  std::optional<Index> end = {};  ///< the steepest descent; open if the slope still falls at the run's end
+  double height = 0;              ///< nats above that line at the top
 };
 
 /// The hump of the loss on noise positions, each value the median of three evaluations, so that one out of
-/// line does not count: the largest rise above an earlier low, if a quarter of the height is gone again by
-/// the end.
+/// line does not count: the largest rise above an earlier low, if half of its height is gone again by the
+/// end.
 struct NoiseHump {
-  Index start = 0;  ///< furthest below the line from that low to the top, against steps
-  Index top = 0;    ///< where it is highest
-  std::optional<Index>
-      end;            ///< first after the top with nine tenths of the height gone; open if there is none
-  double level = 0;   ///< nats at the start: the level before
-  double height = 0;  ///< nats from there to the top
+  Index start = 0;                ///< furthest below the line from that low to the top, against steps
+  Index top = 0;                  ///< where it is highest
+  std::optional<Index> end = {};  ///< first with nine tenths of the height gone; open if there is none
+  double level = 0;               ///< nats at the start: the level before
+  double height = 0;              ///< nats from there to the top
 };
 
 /// The fastest rise of the accuracy between two evaluations with one between them.

@@ -10,6 +10,9 @@
 
 namespace tapehead {
 
+/// A number as a cell: six significant digits, empty for NaN and infinity.
+std::string csv_cell(double value);
+
 class CsvTable {
  public:
   explicit CsvTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}

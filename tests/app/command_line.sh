@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# The program as somebody at a shell meets it: exit status, what is printed, and where.
+#   tests/app/command_line.sh TAPEHEAD
+set -euo pipefail
+# shellcheck source=tests/app/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+
+expect 0 train tiny.toml --out run
+
+help_and_version() {
+  expect 0 --help
+  prints Usage train eval ablate heads plot inspect "Exit status"
+  expect 0 -h
+  expect 0 --version
+  check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
+  expect 2
+  prints Usage
+  expect 0 train --help
+  prints --out --set --overwrite --resume --threads CONFIG '[model]' '[task]' '[train]' period_min learning_rate
+  local command
+  for command in eval ablate heads; do
+    expect 0 "$command" --help
+    prints --step --sequences --threads --json RUN
+  done
+  expect 0 eval --help
+  prints --periods
+  expect 0 ablate --help
+  prints --head
+  expect 0 inspect --help
+  prints --json
+  for command in train eval ablate heads plot inspect; do
+    expect 0 "$command" --help
+    cp out long
+    check_not "$call: expected nothing on standard error" test -s err
+    expect 0 "$command" -h
+    same_file out long
+  done
+}
+
+wrong_calls() {
+  refuses frobnicate 'tapehead --help' -- frobnicate
+  refuses trian "the nearest is 'train'" -- trian tiny.toml
+  refuses CONFIG missing -- train
+  refuses stpes 'train --help' -- train tiny.toml --stpes 3
+  refuses surplus -- train tiny.toml surplus
+  refuses surplus -- eval run surplus
+  refuses out argument -- train tiny.toml --out
+  refuses json -- train tiny.toml --json
+  refuses --threads "'0'" -- train tiny.toml --threads 0
+  refuses --threads "'two'" -- train tiny.toml --threads two
+  refuses --threads -- train tiny.toml --threads 1 --threads 2
+  refuses nowhere.toml -- train nowhere.toml
+  refuses nowhere 'not a run' -- train --resume nowhere
+  refuses --set --resume -- train --resume run --set train.steps=3
+  local command
+  for command in eval ablate heads plot; do
+    refuses RUN missing "$command --help" -- "$command"
+    refuses nowhere 'not a run' -- "$command" nowhere
+    refuses tiny.toml 'not a run' -- "$command" tiny.toml
+  done
+  refuses nowhere -- inspect nowhere
+}
+
+wrong_configs() {
+  refuses train.steps 'train.stepz' -- train tiny.toml --set train.stepz=3
+  refuses train.steps '1.5' -- train tiny.toml --set train.steps=1.5
+  refuses train.steps -- train tiny.toml --set train.steps=-1
+  refuses train.steps -- train tiny.toml --set 'train.steps="3"'
+  refuses 'table.key=value' -- train tiny.toml --set train.steps
+  refuses model.heads -- train tiny.toml --set model.heads=3
+  refuses task.length -- train tiny.toml --set task.length=17
+  refuses no_task -- train tiny.toml --set task.name=no_task
+  refuses fixed_period_sequence -- train tiny.toml --set task.period_min=6
+  { cat tiny.toml; echo 'lerning_rate = 1e-3'; } > wrong.toml
+  refuses wrong.toml:16:1 lerning_rate learning_rate -- train wrong.toml
+  refuses wrong.toml:16:1 -- inspect wrong.toml
+  echo '[train' > broken.toml
+  refuses broken.toml:1 -- train broken.toml --out run
+  refuses train.steps -- train tiny.toml --out new --set train.steps=-1
+  check_not "a wrong config or call: expected nothing to be written" ls -d runs new
+}
+
+looking_at_a_run() {
+  local command
+  for command in eval heads ablate inspect; do
+    expect 0 "$command" run
+    check_not "$call: expected nothing on standard error" test -s err
+    cp out table
+    if [ "$command" != inspect ]; then
+      expect 0 "$command" run --threads 2
+      same_file out table
+      expect 0 "$command" run --threads 1
+      same_file out table
+    fi
+  done
+  check "ablation.csv: wrong columns" grep -qE \
+    '^kind,layer,head,change_loss,change_induction,low,high,change_noise,accuracy_induction(,|$)' run/ablation.csv
+  check "ablation.csv: wrong rows" test "$(tail -n +2 run/ablation.csv | cut -d , -f 1-3 | xargs)" = \
+    "zero,0,0 zero,0,1 zero,0,all zero,1,0 zero,1,1 zero,1,all"
+  expect 0 eval run --json
+  is_json 'd["step"] == 20 and len(d["evaluations"]) == 1 and d["evaluations"][0]["loss"] > 0'
+  expect 0 eval run --json --periods 2,9 --step 8
+  is_json 'd["step"] == 8 and [e["data"] for e in d["evaluations"]][1:] == ["period 2", "period 9"]'
+  expect 0 heads run --json
+  is_json '[(h["layer"], h["head"]) for h in d["heads"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]'
+  is_json '0 < d["chance"]["induction"] < 1'
+  expect 0 ablate run --json
+  is_json '[a["head"] for a in d["ablations"]] == [0, 1, "all"] * 2 and d["sequences"] == 8'
+  expect 0 inspect run --json
+  is_json 'sum(p["count"] for p in d["parameters"]) == d["parameter_count"] == 896'
+  expect 0 inspect tiny.toml --json
+  is_json 'd["parameter_count"] == 896'
+  expect 0 plot run
+  check "plot: expected a figure" test -s out
+  while IFS= read -r figure; do check "plot: expected $figure" test -s "$figure"; done < out
+
+  cp run/ablation.csv table
+  expect 0 ablate run --head 0.1
+  prints 'layer 0 head 1'
+  check_not "ablate --head 0.1: expected no other head" grep -E 'layer 1|head 0|all heads' out
+  expect 0 ablate run --head 1.0 --sequences 3 --json
+  is_json '[(a["layer"], a["head"]) for a in d["ablations"]] == [(1, 0)] and d["sequences"] == 3'
+  same_file run/ablation.csv table
+  for head in 2.0 0.2 -1.0 0 0. .1 0.1.1 0.1x x ''; do refuses --head "'$head'" -- ablate run "--head=$head"; done
+  refuses --head 'more than once' -- ablate run --head 0.0 --head 0.1
+  refuses --step ' 0 8 16 20' -- eval run --step 3
+  refuses --sequences -- heads run --sequences 0
+  refuses --periods -- eval run --periods 3,
+  refuses period 16 -- eval run --periods 16
+}
+
+failures_while_running() {
+  mkdir no_programs
+  PATH=$PWD/no_programs expect 1 plot run
+  says gnuplot-nox
+  expect 1 train tiny.toml --out diverged --set train.optimizer=sgd --set train.learning_rate=1e30 --set train.clip=0
+  says error 'not finite at step'
+  cp -r run cut
+  truncate -s 1000 cut/checkpoints/step-000020.safetensors
+  expect 1 eval cut
+  says error step-000020.safetensors
+  expect 0 eval cut --step 16
+
+  local command
+  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'inspect run --json'; do
+    read -ra words <<< "$command"
+    status=0
+    "$program" "${words[@]}" > /dev/full 2> err || status=$?
+    check "$command on a full disk: expected status 1, got $status" test "$status" -eq 1
+    check "$command on a full disk: expected it to be said" grep -F 'standard output' err
+    status=0
+    "$program" "${words[@]}" >&- 2> err || status=$?
+    check "$command without standard output: expected status 1, got $status" test "$status" -eq 1
+  done
+}
+
+help_and_version
+wrong_calls
+wrong_configs
+looking_at_a_run
+failures_while_running
+finish

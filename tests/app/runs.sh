@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Training from the command line: what is written, what is left alone, and how a stopped run goes on.
+#   tests/app/runs.sh TAPEHEAD
+set -euo pipefail
+configs=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../configs")
+# shellcheck source=tests/app/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+
+names_in() { (cd "$1" && echo *); }
+
+a_run() {
+  expect 0 train tiny.toml --out run --threads 1
+  check_not "train: expected nothing on standard output" test -s out
+  says '20 steps' 'done: ' 'tapehead ablate run'
+  check "metrics.csv: wrong columns" test "$(head -n 1 run/metrics.csv)" = \
+    step,tokens,loss,loss_induction,loss_noise,accuracy_induction,learning_rate,gradient_norm,seconds
+  check "metrics.csv: wrong steps" test "$(tail -n +2 run/metrics.csv | cut -d , -f 1 | xargs)" = "0 5 10 15 20"
+  check "metrics.csv: wrong tokens" test "$(tail -n +2 run/metrics.csv | cut -d , -f 2 | xargs)" = \
+    "0 400 800 1200 1600"
+  check "heads.csv: wrong columns" grep -qE '^step,layer,head,previous_token,.*,induction(,|$)' <(head -n 1 run/heads.csv)
+  check "heads.csv: wrong rows" test "$(tail -n +2 run/heads.csv | cut -d , -f 1-3 | xargs)" = \
+    "$(for step in 0 5 10 15 20; do echo "$step,0,0 $step,0,1 $step,1,0 $step,1,1"; done | xargs)"
+  check "checkpoints/: wrong files" test "$(names_in run/checkpoints)" = \
+    "step-000000.safetensors step-000008.safetensors step-000016.safetensors step-000020.safetensors"
+
+  # The same again, on two threads, and from the resolved config that the run wrote.
+  expect 0 train tiny.toml --out again --threads 1
+  expect 0 train tiny.toml --out two --threads 2
+  expect 0 train run/config.toml --out resolved
+  local other
+  for other in again two resolved; do
+    same_metrics run "$other"
+    same_file run/heads.csv "$other/heads.csv"
+    same_file run/config.toml "$other/config.toml"
+    same_file run/checkpoints/step-000020.safetensors "$other/checkpoints/step-000020.safetensors"
+  done
+  expect 0 train tiny.toml --out other --set train.data_seed=2
+  check_not "another seed: expected other metrics" cmp <(metrics run) <(metrics other)
+  expect 0 train tiny.toml
+  check "train without --out: expected runs/tiny" test -f runs/tiny/metrics.csv
+}
+
+existing_directories() {
+  cp -r run kept
+  refuses 'holds a run already' --overwrite -- train tiny.toml --out run
+  check "a refused run: expected the old one as it was" diff -r run kept
+  echo mine > kept/notes.txt
+  touch kept/ablation.csv
+  expect 0 train tiny.toml --out kept --overwrite --set train.steps=3
+  check "--overwrite: expected the files of others to stay" grep -x mine kept/notes.txt
+  check "--overwrite: expected no file of the old run" test "$(names_in kept) $(names_in kept/checkpoints)" = \
+    "checkpoints config.toml heads.csv metrics.csv notes.txt step-000000.safetensors step-000003.safetensors"
+  mkdir papers programs empty
+  echo mine > papers/letter
+  echo mine > programs/config.toml
+  echo mine > file
+  local place
+  for place in papers programs file; do
+    refuses 'is not a run' -- train tiny.toml --out "$place"
+    refuses 'is not a run' -- train tiny.toml --out "$place" --overwrite
+  done
+  check "what is not a run: expected it as it was" grep -qx mine papers/letter programs/config.toml file
+  check "what is not a run: expected nothing beside it" test "$(names_in papers) $(names_in programs)" = \
+    "letter config.toml"
+  expect 0 train tiny.toml --out empty
+  expect 1 train tiny.toml --out file/run
+}
+
+a_run_that_died() {
+  cp -r run died
+  rm died/checkpoints/step-000020.safetensors
+  expect 0 train --resume died --threads 2
+  says 'at step 16'
+  same_metrics run died
+  same_file run/heads.csv died/heads.csv
+  same_file run/checkpoints/step-000020.safetensors died/checkpoints/step-000020.safetensors
+  expect 0 train --resume died
+  same_metrics run died
+}
+
+# Starts the program, waits until stopped/metrics.csv has that many lines, and sends it one signal.
+interrupt() {
+  local signal=$1 lines=$2 status=0
+  shift 2
+  call="tapehead $* and SIG$signal"
+  "$program" "$@" > out 2> err &
+  running=$!
+  until [ -f stopped/metrics.csv ] && [ "$(wc -l < stopped/metrics.csv)" -ge "$lines" ]; do
+    if ! kill -0 "$running" 2> /dev/null; then break; fi
+    sleep 0.02
+  done
+  kill "-$signal" "$running" || fail "$call: the run ended before it was stopped: $(head -c 500 err)"
+  wait "$running" || status=$?
+  running=
+  [ "$status" -eq 1 ] || fail "$call: expected status 1, got $status: $(head -c 500 err)"
+  stopped_after=$(sed -n 's/.*stopped after step \([0-9]*\).*/\1/p' err)
+  says 'go on with: tapehead train --resume stopped'
+  local saved
+  saved=$(printf 'stopped/checkpoints/step-%06d.safetensors' "$stopped_after")
+  check "$call: expected $saved" test -s "$saved"
+}
+
+# Far more steps than there is time for; how many are done when the signal comes does not matter.
+an_interrupted_run() {
+  local often=(--set train.evaluation_interval=50 --set model.dropout=0.1)
+  interrupt INT 4 train tiny.toml --out stopped "${often[@]}" --set train.steps=10000000
+  expect 0 eval stopped --step "$stopped_after"
+  interrupt TERM $(($(wc -l < stopped/metrics.csv) + 3)) train --resume stopped
+  says "going on with stopped at step"
+  local last
+  last=$(tail -n 1 stopped/metrics.csv | cut -d , -f 1)
+  expect 0 train tiny.toml --out undisturbed "${often[@]}" --set "train.steps=$last"
+  same_metrics stopped undisturbed
+  same_file stopped/heads.csv undisturbed/heads.csv
+}
+
+models_and_names() {
+  local setting
+  for setting in model.layers=0 model.layers=1 model.layers=3 model.feed_forward=12 model.gelu=erf \
+    model.layer_norm=true model.dropout=0.2 model.tied=true model.bias=true model.qkv_bias=true \
+    model.positions=sinusoidal model.positions=none model.initialisation=gpt2 \
+    train.optimizer=adam train.optimizer=sgd train.schedule=cosine; do
+    expect 0 train tiny.toml --out model --overwrite --set train.steps=3 --set model.feed_forward=4 --set "$setting"
+    expect 0 ablate model --json
+    is_json 'd["step"] == 3'
+  done
+  expect 0 train tiny.toml --out fixed --set task.name=fixed_period_sequence --set train.steps=2
+  says warning 'every sequence has period 12'
+  expect 0 train tiny.toml --out varied --set train.steps=2
+  check_not "$call: expected no warning" grep warning err
+  for config in "$configs"/*.toml; do expect 0 inspect "$config"; done
+
+  local name="it's a \"run\", \$HOME"
+  expect 0 train tiny.toml --out "$name" --set train.steps=2
+  expect 0 train tiny.toml --out=-run --set train.steps=2
+  for run in "$name" ./-run; do
+    for command in eval heads ablate inspect; do expect 0 "$command" "$run" --json; is_json 'd'; done
+    expect 0 train --resume "$run"
+  done
+  expect 0 heads -- -run
+}
+
+a_run
+existing_directories
+a_run_that_died
+an_interrupted_run
+models_and_names
+finish
