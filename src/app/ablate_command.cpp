@@ -47,6 +47,7 @@ void print_json(const LoadedRun& run, const Evaluation& plain, const std::vector
                                     {"loss_induction", plain.loss(Kind::induction)},
                                     {"loss_noise", plain.loss(Kind::noise)},
                                     {"accuracy_induction", plain.accuracy(Kind::induction)}}}};
+  document["ablations"] = nlohmann::ordered_json::array();
   for (const Ablation& ablation : ablations) {
     nlohmann::ordered_json head =
         ablation.head == kAllHeads ? nlohmann::ordered_json("all") : nlohmann::ordered_json(ablation.head);

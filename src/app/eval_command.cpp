@@ -60,6 +60,9 @@ int eval_command(const Words& words) {
   std::vector<Row> rows{{"evaluation batch", evaluate(run.checkpoint.model, run.batch, {}, options)}};
   if (arguments.has("periods"))
     for (const Index period : arguments.numbers("periods", 1)) {
+      if (period >= config.task.length)
+        throw UsageError(fmt::format("--periods: expected periods below the sequence length of {}, got {}",
+                                     config.task.length, period));
       const FixedPeriodSequence task(
           {.vocabulary = config.model.vocabulary, .length = config.task.length, .period = period});
       Generator generator(config.train.evaluation_seed, Purpose::evaluation, period);

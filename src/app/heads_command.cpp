@@ -23,6 +23,7 @@ void print_json(const LoadedRun& run, const std::vector<HeadScores>& heads) {
     document["definitions"][std::string(score.name)] = std::string(score.definition);
   document["chance"] = json_of(chance_scores(run.batch));
   document["ceiling"] = 1;
+  document["heads"] = nlohmann::ordered_json::array();
   for (const HeadScores& head : heads) {
     nlohmann::ordered_json entry{{"layer", head.layer}, {"head", head.head}};
     entry.update(json_of(head.values));

@@ -31,12 +31,18 @@ void print_help() {
 }
 
 int run(const Words& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  if (words.empty()) {
     print_help();
-    return words.empty() ? kWrongCall : kDone;
+    return kWrongCall;
   }
-  if (words[0] == "--version") {
-    fmt::print("tapehead {}\n", version());
+  const bool help = words[0] == "--help" || words[0] == "-h";
+  if (help || words[0] == "--version") {
+    if (words.size() > 1)
+      throw UsageError(fmt::format("'{}' is one argument too many after {}", words[1], words[0]));
+    if (help)
+      print_help();
+    else
+      fmt::print("tapehead {}\n", version());
     return kDone;
   }
   std::vector<std::string_view> names;

@@ -7,6 +7,7 @@
 #include "tapehead/app/commands.h"
 #include "tapehead/app/interrupt.h"
 #include "tapehead/app/progress.h"
+#include "tapehead/app/shell_word.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
@@ -107,7 +108,7 @@ int train_command(const Words& words) {
   const bool finished = train_run(job.trainer, job.run, observer);
   progress.reset();
 
-  const std::string run = job.run.path().string();
+  const std::string run = shell_word(job.run.path().string());
   if (!finished) {
     spdlog::warn("stopped after step {}, which is saved; go on with: tapehead train --resume {}",
                  job.trainer.step(), run);

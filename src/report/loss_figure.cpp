@@ -137,11 +137,10 @@ std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& 
   const Index half = formation.half.value_or(formation.last_step);
   const Index done = formation.done.value_or(formation.last_step);
   const bool room_after = static_cast<double>(done) < 0.8 * last;
-  if (static_cast<double>(half - onset) < 0.12 * last && room_after)
+  if (static_cast<double>(half - onset) < 0.07 * last && room_after)
     mark(formation.onset, 10, half, "left offset 1,0");  // beyond the rise, which is close
   else
-    mark(formation.onset, 10, onset,
-         static_cast<double>(onset) > 0.06 * last ? "center offset 0,0.9" : "left offset 0.2,0.9");
+    mark(formation.onset, 10, std::max(onset, static_cast<Index>(0.055 * last)), "center offset 0,0.9");
   mark(formation.half, 50, half, room_after ? "left offset 1,0" : "right offset -1,0");
   mark(formation.done, 90, done, room_after ? "left offset 0,-0.9" : "right offset 0,0.7");
   return points;
