@@ -12,12 +12,24 @@ namespace {
 
 using Lanes = xsimd::batch<Real>;
 
+constexpr Index kLanes = static_cast<Index>(Lanes::size);
+
+Real largest_of(const Real* s, Index n) {
+  Lanes lanes(-std::numeric_limits<Real>::infinity());
+  Index j = 0;
+  for (; j + kLanes <= n; j += kLanes) lanes = xsimd::max(lanes, Lanes::load_unaligned(s + j));
+  std::array<Real, Lanes::size> parts;
+  lanes.store_unaligned(parts.data());
+  Real largest = *std::max_element(parts.begin(), parts.end());
+  for (; j < n; ++j) largest = std::max(largest, s[j]);
+  return largest;
+}
+
 /// p = exp(s - shift); returns the sum of p. The last few numbers go through the same lanes as the others.
 Real exp_row(Real* p, const Real* s, Real shift, Index n) {
-  constexpr Index width = static_cast<Index>(Lanes::size);
   Lanes total(Real{0});
   Index j = 0;
-  for (; j + width <= n; j += width) {
+  for (; j + kLanes <= n; j += kLanes) {
     const Lanes e = xsimd::exp(Lanes::load_unaligned(s + j) - shift);
     e.store_unaligned(p + j);
     total += e;
@@ -37,9 +49,7 @@ Real exp_row(Real* p, const Real* s, Real shift, Index n) {
 }  // namespace
 
 LogTotal softmax_row(Real* p, const Real* s, Index n) {
-  Real largest = -std::numeric_limits<Real>::infinity();
-#pragma omp simd reduction(max : largest)
-  for (Index j = 0; j < n; ++j) largest = largest < s[j] ? s[j] : largest;
+  const Real largest = largest_of(s, n);
   const Real total = exp_row(p, s, largest, n);
   const Real scale = 1 / total;
   for (Index j = 0; j < n; ++j) p[j] *= scale;

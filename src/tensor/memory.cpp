@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -17,6 +18,7 @@ constexpr int kClasses = 65;  // a size_t has 0 to 64 bits
 
 std::atomic<Index> bytes_in_use{0};
 std::atomic<Index> bytes_at_peak{0};
+std::atomic<Index> bytes_obtained{0};
 
 void count_bytes(Index change) {
   const Index now = bytes_in_use.fetch_add(change, std::memory_order_relaxed) + change;
@@ -31,10 +33,15 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-/// One thread's free blocks, by power of two. Whatever is left is freed when the thread ends.
+/// Free blocks, by power of two.
 class Store {
  public:
-  ~Store();
+  ~Store() {
+    for (const auto& shelf : shelves_)
+      for (const Free& free : shelf) std::free(free.address);
+  }
+
+  /// A block of just this size, or null.
   void* take(std::size_t bytes) {
     auto& shelf = shelf_for(bytes);
     for (std::size_t i = shelf.size(); i-- > 0;) {
@@ -47,8 +54,16 @@ class Store {
     return nullptr;
   }
   void keep(void* block, std::size_t bytes) { shelf_for(bytes).push_back({block, bytes}); }
+  bool has_room_for(std::size_t bytes) { return shelf_for(bytes).size() < kShelfRoom; }
+  void move_all_to(Store& other) {
+    for (auto& shelf : shelves_) {
+      for (const Free& free : shelf) other.keep(free.address, free.bytes);
+      shelf.clear();
+    }
+  }
 
  private:
+  static constexpr std::size_t kShelfRoom = 64;
   struct Free {
     void* address;
     std::size_t bytes;
@@ -59,41 +74,73 @@ class Store {
   std::array<std::vector<Free>, kClasses> shelves_;
 };
 
-// A block may outlive its thread's store (a static tensor): then it goes straight back to the system.
-thread_local bool store_is_open = true;
-thread_local Store store;
+/// What all threads share, so that a block which one takes and another gives back finds its way round. Never
+/// destroyed, since static tensors may come back after everything else.
+struct Common {
+  std::mutex mutex;
+  Store store;
+};
+Common& common() {
+  static Common& instance = *new Common;
+  return instance;
+}
 
-Store::~Store() {
-  store_is_open = false;
-  for (auto& shelf : shelves_)
-    for (const Free& free : shelf) std::free(free.address);
+/// A thread's own store spares it the lock for small blocks; what is left goes to the common one at its end.
+constexpr std::size_t kLargestOwn = 64 * 1024;
+thread_local bool own_is_open = true;
+struct Own {
+  Store store;
+  ~Own() {
+    own_is_open = false;
+    const std::lock_guard lock(common().mutex);
+    store.move_all_to(common().store);
+  }
+};
+thread_local Own own;
+
+bool belongs_to_own(std::size_t bytes) { return bytes <= kLargestOwn && own_is_open; }
+
+void* take(std::size_t bytes) {
+  if (belongs_to_own(bytes))
+    if (void* block = own.store.take(bytes)) return block;
+  const std::lock_guard lock(common().mutex);
+  return common().store.take(bytes);
+}
+
+void keep(void* block, std::size_t bytes) {
+  if (belongs_to_own(bytes) && own.store.has_room_for(bytes)) {
+    own.store.keep(block, bytes);
+    return;
+  }
+  const std::lock_guard lock(common().mutex);
+  common().store.keep(block, bytes);
 }
 
 }  // namespace
 
 void BufferDeleter::operator()(Real* block) const noexcept {
   count_bytes(-static_cast<Index>(bytes));
-  if (!store_is_open) {
-    std::free(block);
-    return;
-  }
   try {
-    store.keep(block, bytes);
+    keep(block, bytes);
   } catch (const std::bad_alloc&) {
     std::free(block);
+    bytes_obtained -= static_cast<Index>(bytes);
   }
 }
 
 Buffer allocate(Index count) {
   const std::size_t bytes = rounded(std::max(kAlignment, static_cast<std::size_t>(count) * sizeof(Real)));
-  void* block = store_is_open ? store.take(bytes) : nullptr;
-  if (block == nullptr) block = std::aligned_alloc(kAlignment, bytes);
-  if (block == nullptr) throw std::bad_alloc();
+  void* block = take(bytes);
+  if (block == nullptr) {
+    block = std::aligned_alloc(kAlignment, bytes);
+    if (block == nullptr) throw std::bad_alloc();
+    bytes_obtained += static_cast<Index>(bytes);
+  }
   count_bytes(static_cast<Index>(bytes));
   return Buffer(static_cast<Real*>(block), BufferDeleter{bytes});
 }
 
-MemoryUse memory_use() { return {bytes_in_use.load(), bytes_at_peak.load()}; }
+MemoryUse memory_use() { return {bytes_in_use.load(), bytes_at_peak.load(), bytes_obtained.load()}; }
 
 void reset_peak_memory() { bytes_at_peak = bytes_in_use.load(); }
 

@@ -4,17 +4,37 @@
 
 #include "support/ops.h"
 #include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
 
 namespace {
 
+using testing::check_close;
 using testing::gradient_error;
 using testing::Inputs;
 using testing::random_tensor;
 
 constexpr double kWorst = 1e-6;
+
+// Three tokens whose queries and keys are the same, as in the worked example.
+const Tensor kThreeKeys({1, 3, 2}, {1, 0, 0, 1, 1, 1});
+const Tensor kThreeValues({1, 3, 2}, {1, 0, 0, 2, 3, 3});
+const AttentionMask kNoMask{.causal = false, .visible = {}};
+
+Tensor pattern_of(const Tensor& q, const Tensor& k, const AttentionMask& mask = {}) {
+  return attention_pattern(Variable(q), Variable(k), 1, mask).value();
+}
+
+Tensor mix_of(const Tensor& pattern, const Tensor& values) {
+  return attention_mix(Variable(pattern), Variable(values)).value();
+}
+
+Tensor times(Tensor x, double factor) {
+  for (Real& value : x.values()) value *= static_cast<Real>(factor);
+  return x;
+}
 
 }  // namespace
 
@@ -35,6 +55,91 @@ DOUBLE_TEST_CASE("fused ops pass the gradient check when one value is several of
         kWorst);
   CHECK(gradient_error([](const Inputs& in) { return layer_norm(in[0], in[0], in[0], Real(1e-5)); },
                        {random_tensor({5}, 1)}) < kWorst);
+}
+
+TEST_CASE("attention without parameters gives the worked values for three words") {
+  const Tensor words({1, 3, 4}, {1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1});
+  const Tensor unscaled = times(words, 2);  // undoes the division by sqrt(4)
+  const Tensor weights = pattern_of(unscaled, words, kNoMask);
+  check_close(weights, {1, 1, 3, 3},
+              {0.665240955775, 0.0900305731704, 0.244728471055, 0.0900305731704, 0.665240955775,
+               0.244728471055, 0.211941557617, 0.211941557617, 0.576116884766});
+  check_close(
+      mix_of(weights, words), {1, 3, 4},
+      {0.665240955775, 0.334759044225, 0.0900305731704, 0.90996942683, 0.0900305731704, 0.90996942683,
+       0.665240955775, 0.334759044225, 0.211941557617, 0.788058442383, 0.211941557617, 0.788058442383});
+}
+
+TEST_CASE("queries, keys and values of three words give the worked weights and outputs under the mask") {
+  const Variable words(Tensor({1, 3, 4}, {1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1}));
+  const Variable q = linear(words, Variable(Tensor({2, 4}, {1, 0, 0, 0, 0, 1, 0, 0})));
+  const Variable k = linear(words, Variable(Tensor({2, 4}, {0, 0, 1, 0, 0, 0, 0, 1})));
+  const Variable v = linear(words, Variable(Tensor({2, 4}, {1, 0, 0, 0, 0, 0, 1, 0})));
+  check_close(q.value(), {1, 3, 2}, {1, 0, 0, 1, 0, 1}, 0);
+  check_close(k.value(), {1, 3, 2}, {0, 1, 1, 0, 0, 1}, 0);
+  check_close(v.value(), {1, 3, 2}, {1, 0, 0, 1, 0, 0}, 0);
+  check_close(matmul(q, transpose(k, 1, 2)).value(), {1, 3, 3}, {0, 1, 0, 1, 0, 1, 1, 0, 1}, 0);
+  const Variable weights = attention_pattern(q, k, 1);
+  check_close(weights.value(), {1, 1, 3, 3},
+              {1, 0, 0, 0.669761549327, 0.330238450673, 0, 0.40111209268, 0.19777581464, 0.40111209268});
+  check_close(attention_mix(weights, v).value(), {1, 3, 2},
+              {1, 0, 0.669761549327, 0.330238450673, 0.40111209268, 0.19777581464});
+}
+
+TEST_CASE(
+    "a soft lookup blends the values, and becomes a hard one or an average as its scores grow or vanish") {
+  const auto look_up = [](double factor) {
+    const Tensor weights = pattern_of(times(kThreeKeys, factor), kThreeKeys);
+    const Tensor outputs = mix_of(weights, kThreeValues);
+    return Tensor({5}, {weights(0, 0, 2, 0), weights(0, 0, 2, 1), weights(0, 0, 2, 2), outputs(0, 2, 0),
+                        outputs(0, 2, 1)});
+  };
+  check_close(look_up(1), {5},
+              {0.248255078258, 0.248255078258, 0.503489843485, 1.75872460871, 2.00697968697});
+  check_close(look_up(10), {5},
+              {0.0008478854429, 0.0008478854429, 0.998304229114, 2.99576057279, 2.99660845823});
+  check_close(look_up(0), {5}, {1 / 3.0, 1 / 3.0, 1 / 3.0, 4 / 3.0, 5 / 3.0});
+  check_close(look_up(10000), {5}, {0, 0, 1, 3, 3}, 0);
+}
+
+TEST_CASE("three tokens give the worked weights and outputs, with and without the mask and the scale") {
+  const double unscale = std::sqrt(2.0);
+  const Tensor causal = pattern_of(kThreeKeys, kThreeKeys);
+  check_close(causal, {1, 1, 3, 3},
+              {1, 0, 0, 0.330238450673, 0.669761549327, 0, 0.248255078258, 0.248255078258, 0.503489843485});
+  check_close(mix_of(causal, kThreeValues), {1, 3, 2},
+              {1, 0, 0.330238450673, 1.33952309865, 1.75872460871, 2.00697968697});
+
+  const Tensor full = pattern_of(kThreeKeys, kThreeKeys, kNoMask);
+  check_close(full, {1, 1, 3, 3},
+              {0.40111209268, 0.19777581464, 0.40111209268, 0.19777581464, 0.40111209268, 0.40111209268,
+               0.248255078258, 0.248255078258, 0.503489843485});
+  check_close(mix_of(full, kThreeValues), {1, 3, 2},
+              {1.60444837072, 1.59888790732, 1.40111209268, 2.0055604634, 1.75872460871, 2.00697968697});
+
+  const Tensor unscaled = pattern_of(times(kThreeKeys, unscale), kThreeKeys);
+  check_close(unscaled, {1, 1, 3, 3},
+              {1, 0, 0, 0.26894142137, 0.73105857863, 0, 0.211941557617, 0.211941557617, 0.576116884766});
+  check_close(mix_of(unscaled, kThreeValues), {1, 3, 2},
+              {1, 0, 0.26894142137, 1.46211715726, 1.94029221191, 2.15223376953});
+}
+
+TEST_CASE("the backward pass of three tokens gives the gradients worked out by hand") {
+  Tape tape;
+  const Variable q = tape.variable(kThreeKeys);
+  const Variable k = tape.variable(kThreeKeys);
+  const Variable v = tape.variable(kThreeValues);
+  const Variable p = attention_pattern(q, k, 1);
+  const Variable o = attention_mix(p, v);
+  tape.backward(sum(slice(slice(o, 1, 2, 3), 2, 1, 2)));  // token 3's second component
+  check_close(p.gradient(), {1, 1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 2, 3}, 0);
+  check_close(v.gradient(), {1, 3, 2}, {0, 0.248255078258, 0, 0.248255078258, 0, 0.503489843485});
+  check_close(q.gradient(), {1, 3, 2}, {0, 0, 0, 0, 0.0012252341378, 0.352310932738});
+  // Each key's gradient is its score's, -0.498, -0.002 and 0.500, times the query (1, 1) over sqrt(2).
+  check_close(
+      k.gradient(), {1, 3, 2},
+      {-0.49824289925 / std::sqrt(2.0), -0.49824289925 / std::sqrt(2.0), -0.0017327427347 / std::sqrt(2.0),
+       -0.0017327427347 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0), 0.499975641985 / std::sqrt(2.0)});
 }
 
 TEST_CASE("fused ops name what was expected and what came") {

@@ -278,30 +278,6 @@ TEST_CASE("every op adds to the gradients that later ops have left") {
   }
 }
 
-TEST_CASE("every op gives a recorded input its gradient, whether or not the others are constants") {
-  for (const testing::Op& op : testing::every_op()) {
-    CAPTURE(op.name);
-    const testing::Outcome all = testing::outcome_of(op.function, op.inputs);
-    for (std::size_t alone = 0; alone < op.inputs.size(); ++alone) {
-      Tape tape;
-      Inputs inputs;
-      for (std::size_t i = 0; i < op.inputs.size(); ++i)
-        inputs.push_back(i == alone ? tape.variable(op.inputs[i]) : Variable(op.inputs[i]));
-      tape.backward(testing::weighed(op.function(inputs)));
-      CHECK(testing::same_bits(inputs[alone].gradient(), all.gradients[alone]));
-    }
-  }
-}
-
-TEST_CASE("every op of constants gives the same value and records nothing") {
-  for (const testing::Op& op : testing::every_op()) {
-    CAPTURE(op.name);
-    const Variable y = op.function(Inputs(op.inputs.begin(), op.inputs.end()));
-    CHECK(!y.is_recorded());
-    CHECK(testing::same_bits(y.value(), testing::outcome_of(op.function, op.inputs).value));
-  }
-}
-
 TEST_CASE("every op lets go of its memory, whether its tape ran or not") {
   for (const testing::Op& op : testing::every_op()) {
     CAPTURE(op.name);

@@ -1,6 +1,6 @@
 #include "tapehead/autograd/variable.h"
 
-#include "support/functions.h"
+#include "support/ops.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/memory.h"
@@ -10,6 +10,7 @@ namespace tapehead {
 namespace {
 
 using testing::check_close;
+using testing::Inputs;
 
 }  // namespace
 
@@ -101,6 +102,30 @@ TEST_CASE("a constant window shows a parameter's current value without a copy") 
   CHECK(!window.is_recorded());
   parameters.change()[2] = 7;
   check_close(window.value(), {1, 2}, {7, 1}, 0);
+}
+
+TEST_CASE("every op gives a recorded input its gradient, whether or not the others are constants") {
+  for (const testing::Op& op : testing::every_op()) {
+    CAPTURE(op.name);
+    const testing::Outcome all = testing::outcome_of(op.function, op.inputs);
+    for (std::size_t alone = 0; alone < op.inputs.size(); ++alone) {
+      Tape tape;
+      Inputs inputs;
+      for (std::size_t i = 0; i < op.inputs.size(); ++i)
+        inputs.push_back(i == alone ? tape.variable(op.inputs[i]) : Variable(op.inputs[i]));
+      tape.backward(testing::weighed(op.function(inputs)));
+      CHECK(testing::same_bits(inputs[alone].gradient(), all.gradients[alone]));
+    }
+  }
+}
+
+TEST_CASE("every op of constants gives the same value and records nothing") {
+  for (const testing::Op& op : testing::every_op()) {
+    CAPTURE(op.name);
+    const Variable y = op.function(Inputs(op.inputs.begin(), op.inputs.end()));
+    CHECK(!y.is_recorded());
+    CHECK(testing::same_bits(y.value(), testing::outcome_of(op.function, op.inputs).value));
+  }
 }
 
 }  // namespace tapehead

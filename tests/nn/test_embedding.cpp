@@ -49,8 +49,8 @@ TEST_CASE("a tied read-out is the inner product with every row") {
 
 TEST_CASE("an embedding refuses ids and rows that it does not have") {
   const Lookup table;
-  CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, {4})), Error);
-  CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, {-1})), Error);
+  CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, 4)), Error);
+  CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, -1)), Error);
   CHECK_THROWS_AS(table.embedding.first(Pass(), 5), Error);
 }
 

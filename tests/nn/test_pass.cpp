@@ -5,6 +5,7 @@
 #include "support/modules.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/transformer.h"
 
 namespace tapehead {
 
@@ -12,6 +13,10 @@ namespace {
 
 using testing::check_close;
 using testing::Onlooker;
+using testing::same_bits;
+
+const ModelConfig kConfig{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
+const Tokens kTokens = testing::random_tokens(3, 6, 7, 1);
 
 Variable number(Real value) { return Variable(Tensor({}, {value})); }
 
@@ -95,6 +100,57 @@ TEST_CASE("a change made by ops passes its gradient on") {
   const Variable x = tape.variable(Tensor({2}, {1, 2}));
   tape.backward(sum(pass.at(logits_site(), x)));
   check_close(x.gradient(), {2}, {3, 3}, 0);
+}
+
+TEST_CASE("a model asks its watchers before a pass, and tells them at the end what came by") {
+  class Refusing : public Onlooker {
+   public:
+    void check(const ModelConfig&) const override { throw Error("not this model"); }
+  };
+  const Transformer model(kConfig, 1);
+  Diary diary;
+  model(Pass().watched_by({&diary}), kTokens);
+  CHECK(diary.heads == 2);
+  CHECK(diary.finished == sites_of(kConfig));
+  Refusing refusing;
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&refusing}), kTokens), "not this model", Error);
+  CHECK(refusing.sites().empty());
+}
+
+TEST_CASE("a watcher that throws leaves nothing behind") {
+  const Transformer model(kConfig, 1);
+  const auto plain = [&] { return model(Pass(), kTokens).value(); };
+  const auto gradients_on = [&](Tape& tape) {
+    return tape.backward(testing::weighed(model(Pass(tape), kTokens)));
+  };
+  Tape fresh;
+  const Tensor logits = plain();
+  const Gradients gradients = gradients_on(fresh);
+  Onlooker broken([](const Visit& at, const Variable& value) {
+    if (at.site == head_output(1)) throw std::runtime_error("broken");
+    return scale(value, 2);
+  });
+  Tape tape;
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&broken}), kTokens), "broken", std::runtime_error);
+  CHECK_THROWS_WITH_AS(model(Pass(tape).watched_by({&broken}), kTokens), "broken", std::runtime_error);
+  CHECK(same_bits(plain(), logits));
+  CHECK(same_bits(gradients_on(tape), gradients));
+}
+
+TEST_CASE("what a watcher saw is not changed by what comes after it, nor is the next pass") {
+  const Transformer model(kConfig, 1);
+  Onlooker before, reader, last, after;
+  Onlooker zeroed([](const Visit& at, const Variable& value) {
+    return at.site == head_output(0) ? scale(value, 0) : value;
+  });
+  model(Pass().watched_by({&before}), kTokens);
+  model(Pass().watched_by({&reader, &zeroed, &last}), kTokens);
+  model(Pass().watched_by({&after}), kTokens);
+  const Site site = head_output(0);
+  CHECK(same_bits(reader.seen_at(site), before.seen_at(site)));
+  check_close(last.seen_at(site), Tensor(Shape{3, 6, 8}), 0);
+  for (const Site& anywhere : sites_of(kConfig))
+    CHECK(same_bits(after.seen_at(anywhere), before.seen_at(anywhere)));
 }
 
 }  // namespace tapehead

@@ -77,60 +77,6 @@ Tensor position(const Tensor& x, Index b, Index t) {
 
 }  // namespace
 
-TEST_CASE("an attention-only model has embeddings, two matrices a layer, and an unembedding") {
-  CHECK(testing::listing_of(Transformer(kAttentionOnly, 1).parameters()) ==
-        "embedding.weight (7, 8) 56\n"
-        "positions.weight (6, 8) 48\n"
-        "blocks.0.attention.qkv.weight (24, 8) 192\n"
-        "blocks.0.attention.output.weight (8, 8) 64\n"
-        "blocks.1.attention.qkv.weight (24, 8) 192\n"
-        "blocks.1.attention.output.weight (8, 8) 64\n"
-        "unembedding.weight (7, 8) 56\n");
-}
-
-TEST_CASE("a model with everything has norms, biases and feed-forward parts, and a tied one no unembedding") {
-  ModelConfig config = kEverything;
-  config.layers = 1;
-  CHECK(testing::listing_of(Transformer(config, 1).parameters()) ==
-        "embedding.weight (7, 8) 56\n"
-        "positions.weight (6, 8) 48\n"
-        "blocks.0.attention_norm.gain (8) 8\n"
-        "blocks.0.attention_norm.bias (8) 8\n"
-        "blocks.0.attention.qkv.weight (24, 8) 192\n"
-        "blocks.0.attention.qkv.bias (24) 24\n"
-        "blocks.0.attention.output.weight (8, 8) 64\n"
-        "blocks.0.attention.output.bias (8) 8\n"
-        "blocks.0.feed_forward_norm.gain (8) 8\n"
-        "blocks.0.feed_forward_norm.bias (8) 8\n"
-        "blocks.0.feed_forward.input.weight (12, 8) 96\n"
-        "blocks.0.feed_forward.input.bias (12) 12\n"
-        "blocks.0.feed_forward.output.weight (8, 12) 96\n"
-        "blocks.0.feed_forward.output.bias (8) 8\n"
-        "final_norm.gain (8) 8\n"
-        "final_norm.bias (8) 8\n");
-}
-
-TEST_CASE("weights start by their inputs, or as GPT-2's do") {
-  const auto deviation = [](const ModelConfig& config, const std::string& name) {
-    const Transformer model(config, 1);
-    for (const Parameters::Entry& entry : model.parameters().entries())
-      if (entry.name == name) return entry.start.deviation;
-    return -1.0;
-  };
-  ModelConfig fan_in = kAttentionOnly;
-  fan_in.feed_forward = 16;
-  for (const char* name : {"embedding.weight", "positions.weight", "unembedding.weight",
-                           "blocks.1.attention.qkv.weight", "blocks.1.feed_forward.input.weight"})
-    CHECK(deviation(fan_in, name) == doctest::Approx(1 / std::sqrt(8.0)));
-  CHECK(deviation(fan_in, "blocks.1.attention.output.weight") == doctest::Approx(1 / std::sqrt(4.0)));
-  CHECK(deviation(fan_in, "blocks.1.feed_forward.output.weight") == doctest::Approx(1 / std::sqrt(16.0)));
-  for (const char* name : {"embedding.weight", "positions.weight", "blocks.1.attention.qkv.weight",
-                           "blocks.1.feed_forward.input.weight"})
-    CHECK(deviation(kEverything, name) == 0.02);
-  for (const char* name : {"blocks.0.attention.output.weight", "blocks.1.feed_forward.output.weight"})
-    CHECK(deviation(kEverything, name) == doctest::Approx(0.02 / 2));
-}
-
 DOUBLE_TEST_CASE("every kind of model passes the gradient check") {
   for (const ModelConfig& config : every_kind()) {
     Transformer model(config, 1);
@@ -282,14 +228,13 @@ TEST_CASE("what is read out is the stream after the last block, through the fina
                   .value());
 }
 
-TEST_CASE("zeroing a head removes its contribution and nothing else") {
+TEST_CASE("a zeroed head leaves what a model computes whose output projection ignores it") {
   const Transformer model(kEverything, 1);
   const Onlooker plain = watched(model);
   Onlooker edit([](const Visit& at, const Variable& value) {
     return at.site == head_output(1) ? testing::without_head(value, 0, at.heads) : value;
   });
   const Tensor edited = model(Pass().watched_by({&edit}), kTokens).value();
-  // The same as a model whose output projection has no use for the head's columns.
   Transformer deaf(kEverything, 1);
   const Parameter weight = deaf.parameters().find("blocks.1.attention.output.weight");
   for (Index row = 0; row < 8; ++row)
@@ -299,54 +244,6 @@ TEST_CASE("zeroing a head removes its contribution and nothing else") {
   CHECK(!same_bits(edited, logits_of(model)));
   for (const Site& site : {residual_after(0), pattern(1), values(1), head_output(1)})
     CHECK(same_bits(edit.seen_at(site), plain.seen_at(site)));
-}
-
-TEST_CASE("a watcher that throws leaves nothing behind") {
-  const Transformer model(kEverything, 1);
-  const Tensor before = logits_of(model);
-  Onlooker broken([](const Visit& at, const Variable& value) {
-    if (at.site == head_output(1)) throw std::runtime_error("broken");
-    return scale(value, 2);
-  });
-  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&broken}), kTokens), "broken", std::runtime_error);
-  CHECK(same_bits(logits_of(model), before));
-  Tape tape;
-  CHECK_THROWS_AS(model(Pass(tape).watched_by({&broken}), kTokens), std::runtime_error);
-  const Gradients after_the_fault = tape.backward(loss_of(model, Pass(tape)));
-  Tape fresh;
-  CHECK(same_bits(after_the_fault, fresh.backward(loss_of(model, Pass(fresh)))));
-}
-
-TEST_CASE("a watcher may refuse a model before a pass begins, and judge it when it ends") {
-  struct Judge : Onlooker {
-    void check(const ModelConfig& config) const override {
-      if (config.layers != 2) throw Error("two layers only");
-    }
-    void finish(const std::vector<Site>& visited) const override { at_the_end = visited; }
-    mutable std::vector<Site> at_the_end;
-  };
-  Judge judge;
-  const Transformer model(kEverything, 1);
-  model(Pass().watched_by({&judge}), kTokens);
-  CHECK(judge.at_the_end == sites_of(kEverything));
-  Judge refusing;
-  const Transformer other({.layers = 1}, 1);
-  CHECK_THROWS_WITH_AS(other(Pass().watched_by({&refusing}), kTokens), "two layers only", Error);
-  CHECK(refusing.sites().empty());
-}
-
-TEST_CASE("what a watcher saw is not changed by what comes after it") {
-  const Transformer model(kAttentionOnly, 1);
-  const Tensor before = watched(model).seen_at(head_output(0));
-  Onlooker reader;
-  Onlooker zeroed([](const Visit& at, const Variable& value) {
-    return at.site == head_output(0) ? scale(value, 0) : value;
-  });
-  Onlooker last;
-  model(Pass().watched_by({&reader, &zeroed, &last}), kTokens);
-  CHECK(same_bits(reader.seen_at(head_output(0)), before));
-  check_close(last.seen_at(head_output(0)), Tensor(before.shape()), 0);
-  CHECK(same_bits(watched(model).seen_at(head_output(0)), before));
 }
 
 TEST_CASE("padding is hidden from every query, whatever token it holds") {
@@ -447,29 +344,6 @@ TEST_CASE("a model can be moved, and goes on as before") {
   CHECK(same_bits(logits_of(moved), before));
   Tape tape;
   CHECK(tape.backward(loss_of(moved, Pass(tape))).count() == moved.parameters().count());
-}
-
-TEST_CASE("sizes that do not fit together are refused by both their names") {
-  const auto refused = [](auto change) {
-    ModelConfig config = kEverything;
-    change(config);
-    CHECK_THROWS_AS(validate(config), Error);
-    CHECK_THROWS_AS(Transformer(config, 1), Error);
-  };
-  CHECK_NOTHROW(validate(kEverything));
-  refused([](ModelConfig& c) { c.heads = 3; });
-  refused([](ModelConfig& c) { c.heads = 0; });
-  refused([](ModelConfig& c) { c.width = 0; });
-  refused([](ModelConfig& c) { c.vocabulary = 0; });
-  refused([](ModelConfig& c) { c.context = 0; });
-  refused([](ModelConfig& c) { c.layers = -1; });
-  refused([](ModelConfig& c) { c.feed_forward = -1; });
-  refused([](ModelConfig& c) { c.dropout = 1.5; });
-  refused([](ModelConfig& c) { c.dropout = std::nan(""); });
-  ModelConfig config = kEverything;
-  config.heads = 3;
-  CHECK_THROWS_WITH_AS(validate(config),
-                       "[model] expected width to be divisible by heads, got width 8 and 3 heads", Error);
 }
 
 }  // namespace tapehead

@@ -76,7 +76,23 @@ TEST_CASE("a block may be given back by another thread than the one that took it
   CHECK(memory_use().now == before);
 }
 
-TEST_CASE("a block that is held until after its thread's store has closed goes back to the system") {
+TEST_CASE("blocks that one thread takes and another gives back do not pile up") {
+  for (const Index count : {100, 2000, 100'000}) {
+    CAPTURE(count);
+    const auto hand_over = [count] {
+      std::vector<Buffer> blocks(8);
+      std::thread([&] {
+        for (Buffer& block : blocks) block = allocate(count);
+      }).join();
+    };
+    for (int i = 0; i < 20; ++i) hand_over();
+    const Index obtained = memory_use().obtained;
+    for (int i = 0; i < 200; ++i) hand_over();
+    CHECK(memory_use().obtained == obtained);
+  }
+}
+
+TEST_CASE("a block that is held until after its thread's store has closed is given back all the same") {
   const Index before = memory_use().now;
   std::thread([] {
     // Constructed before the thread's store, so destroyed after it.

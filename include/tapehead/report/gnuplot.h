@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +17,7 @@ class GnuplotScript {
  public:
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += fmt::format(format, std::forward<Args>(args)...);
     text_ += '\n';
   }
   /// Columns of equal length as a data block; names of data blocks begin with `$`. What is not finite is

@@ -8,7 +8,7 @@
 
 namespace tapehead {
 
-/// Gives a block back to the calling thread's store.
+/// Gives a block back, to be handed out again.
 struct BufferDeleter {
   std::size_t bytes = 0;
   void operator()(Real* block) const noexcept;
@@ -17,14 +17,15 @@ struct BufferDeleter {
 /// An owned block of numbers, 64-byte aligned.
 using Buffer = std::unique_ptr<Real[], BufferDeleter>;
 
-/// A block of at least `count` numbers with arbitrary contents. A thread reuses what it gave back before;
-/// what it holds is returned to the system when the thread ends. Throws std::bad_alloc.
+/// A block of at least `count` numbers with arbitrary contents: one that was given back before, by whatever
+/// thread, if there is one of the right size. Nothing is returned to the system. Throws std::bad_alloc.
 Buffer allocate(Index count);
 
-/// Bytes of blocks in use, over all threads, now and at the highest since `reset_peak_memory`.
+/// Bytes of blocks, over all threads.
 struct MemoryUse {
-  Index now = 0;
-  Index peak = 0;
+  Index now = 0;       ///< in use
+  Index peak = 0;      ///< in use at the highest since `reset_peak_memory`
+  Index obtained = 0;  ///< taken from the system so far, in use or waiting to be
 };
 MemoryUse memory_use();
 void reset_peak_memory();

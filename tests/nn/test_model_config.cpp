@@ -1,0 +1,108 @@
+#include "tapehead/nn/model_config.h"
+
+#include <cmath>
+#include <string>
+
+#include "support/modules.h"
+#include "tapehead/base/require.h"
+#include "tapehead/nn/transformer.h"
+
+namespace tapehead {
+
+namespace {
+
+const ModelConfig kAttentionOnly{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
+const ModelConfig kEverything{.vocabulary = 7,
+                              .context = 6,
+                              .width = 8,
+                              .heads = 2,
+                              .layers = 2,
+                              .feed_forward = 12,
+                              .layer_norm = true,
+                              .qkv_bias = true,
+                              .bias = true,
+                              .tied = true,
+                              .dropout = 0.3,
+                              .gelu = GeluForm::erf,
+                              .initialisation = Initialisation::gpt2};
+
+}  // namespace
+
+TEST_CASE("an attention-only model has embeddings, two matrices a layer, and an unembedding") {
+  CHECK(testing::listing_of(Transformer(kAttentionOnly, 1).parameters()) ==
+        "embedding.weight (7, 8) 56\n"
+        "positions.weight (6, 8) 48\n"
+        "blocks.0.attention.qkv.weight (24, 8) 192\n"
+        "blocks.0.attention.output.weight (8, 8) 64\n"
+        "blocks.1.attention.qkv.weight (24, 8) 192\n"
+        "blocks.1.attention.output.weight (8, 8) 64\n"
+        "unembedding.weight (7, 8) 56\n");
+}
+
+TEST_CASE("a model with everything has norms, biases and feed-forward parts, and a tied one no unembedding") {
+  ModelConfig config = kEverything;
+  config.layers = 1;
+  CHECK(testing::listing_of(Transformer(config, 1).parameters()) ==
+        "embedding.weight (7, 8) 56\n"
+        "positions.weight (6, 8) 48\n"
+        "blocks.0.attention_norm.gain (8) 8\n"
+        "blocks.0.attention_norm.bias (8) 8\n"
+        "blocks.0.attention.qkv.weight (24, 8) 192\n"
+        "blocks.0.attention.qkv.bias (24) 24\n"
+        "blocks.0.attention.output.weight (8, 8) 64\n"
+        "blocks.0.attention.output.bias (8) 8\n"
+        "blocks.0.feed_forward_norm.gain (8) 8\n"
+        "blocks.0.feed_forward_norm.bias (8) 8\n"
+        "blocks.0.feed_forward.input.weight (12, 8) 96\n"
+        "blocks.0.feed_forward.input.bias (12) 12\n"
+        "blocks.0.feed_forward.output.weight (8, 12) 96\n"
+        "blocks.0.feed_forward.output.bias (8) 8\n"
+        "final_norm.gain (8) 8\n"
+        "final_norm.bias (8) 8\n");
+}
+
+TEST_CASE("weights start by their inputs, or as GPT-2's do") {
+  const auto deviation = [](const ModelConfig& config, const std::string& name) {
+    const Transformer model(config, 1);
+    for (const Parameters::Entry& entry : model.parameters().entries())
+      if (entry.name == name) return entry.start.deviation;
+    return -1.0;
+  };
+  ModelConfig fan_in = kAttentionOnly;
+  fan_in.feed_forward = 16;
+  for (const char* name : {"embedding.weight", "positions.weight", "unembedding.weight",
+                           "blocks.1.attention.qkv.weight", "blocks.1.feed_forward.input.weight"})
+    CHECK(deviation(fan_in, name) == doctest::Approx(1 / std::sqrt(8.0)));
+  CHECK(deviation(fan_in, "blocks.1.attention.output.weight") == doctest::Approx(1 / std::sqrt(4.0)));
+  CHECK(deviation(fan_in, "blocks.1.feed_forward.output.weight") == doctest::Approx(1 / std::sqrt(16.0)));
+  for (const char* name : {"embedding.weight", "positions.weight", "blocks.1.attention.qkv.weight",
+                           "blocks.1.feed_forward.input.weight"})
+    CHECK(deviation(kEverything, name) == 0.02);
+  for (const char* name : {"blocks.0.attention.output.weight", "blocks.1.feed_forward.output.weight"})
+    CHECK(deviation(kEverything, name) == doctest::Approx(0.02 / 2));
+}
+
+TEST_CASE("sizes that do not fit together are refused by both their names") {
+  const auto refused = [](auto change) {
+    ModelConfig config = kEverything;
+    change(config);
+    CHECK_THROWS_AS(validate(config), Error);
+    CHECK_THROWS_AS(Transformer(config, 1), Error);
+  };
+  CHECK_NOTHROW(validate(kEverything));
+  refused([](ModelConfig& c) { c.heads = 3; });
+  refused([](ModelConfig& c) { c.heads = 0; });
+  refused([](ModelConfig& c) { c.width = 0; });
+  refused([](ModelConfig& c) { c.vocabulary = 0; });
+  refused([](ModelConfig& c) { c.context = 0; });
+  refused([](ModelConfig& c) { c.layers = -1; });
+  refused([](ModelConfig& c) { c.feed_forward = -1; });
+  refused([](ModelConfig& c) { c.dropout = 1.5; });
+  refused([](ModelConfig& c) { c.dropout = std::nan(""); });
+  ModelConfig config = kEverything;
+  config.heads = 3;
+  CHECK_THROWS_WITH_AS(validate(config),
+                       "[model] expected width to be divisible by heads, got width 8 and 3 heads", Error);
+}
+
+}  // namespace tapehead
