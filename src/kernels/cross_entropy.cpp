@@ -19,11 +19,12 @@ void cross_entropy_forward(Real* losses, const Real* logits, const std::int32_t*
 
 void cross_entropy_backward(Real* dlogits, const Real* dlosses, const Real* logits,
                             const std::int32_t* targets, Index rows, Index vocabulary) {
-  const Buffer probabilities = allocate(vocabulary);
+  const Buffer buffer = allocate(vocabulary);
+  Real* probabilities = buffer.get();
   for (Index i = 0; i < rows; ++i) {
     if (targets[i] < 0 || dlosses[i] == 0) continue;
     // loss = log sum exp(logits) - logit[target]
-    softmax_row(probabilities.get(), logits + i * vocabulary, vocabulary);
+    softmax_row(probabilities, logits + i * vocabulary, vocabulary);
     Real* drow = dlogits + i * vocabulary;
     for (Index j = 0; j < vocabulary; ++j) drow[j] += dlosses[i] * probabilities[j];
     drow[targets[i]] -= dlosses[i];

@@ -143,9 +143,31 @@ TEST_CASE("a score of minus infinity gets weight 0 exactly, at every place of a 
     }
 }
 
-TEST_CASE("a NaN among the scores, or a row of minus infinity alone, is seen in the weights") {
-  CHECK(std::isnan(weights_of(Tensor({3}, {0, std::numeric_limits<Real>::quiet_NaN(), 1}))(0)));
-  CHECK(std::isnan(weights_of(Tensor({2}, {-kInfinity, -kInfinity}))(0)));
+TEST_CASE("a huge score takes all the weight, at every place of a row") {
+  for (const Index n : {2, 17, 65})
+    for (Index huge = 0; huge < n; ++huge) {
+      Tensor scores = testing::random_tensor({n}, 5);
+      scores(huge) = 10000;
+      Tensor expected(Shape{n});
+      expected(huge) = 1;
+      check_close(weights_of(scores), expected, 0);
+    }
+}
+
+TEST_CASE("a NaN among the scores, at every place of a row, is seen in all of its weights") {
+  for (const Index n : {1, 17, 65})
+    for (Index odd = 0; odd < n; ++odd) {
+      Tensor scores = testing::random_tensor({n}, 5);
+      scores(odd) = std::numeric_limits<Real>::quiet_NaN();
+      const Tensor p = weights_of(scores);
+      for (const Real weight : p.values()) CHECK(std::isnan(weight));
+    }
+}
+
+TEST_CASE("a row of nothing but minus infinity is NaN, so that it is seen") {
+  const Tensor p = weights_of(Tensor({2}, {-kInfinity, -kInfinity}));
+  CHECK(std::isnan(p(0)));
+  CHECK(std::isnan(p(1)));
 }
 
 TEST_CASE("softmax may write over its scores, and returns the two parts of log sum exp") {
