@@ -51,12 +51,15 @@ void print_json(const LoadedRun& run, const Evaluation& plain, const std::vector
   for (const Ablation& ablation : ablations) {
     nlohmann::ordered_json head =
         ablation.head == kAllHeads ? nlohmann::ordered_json("all") : nlohmann::ordered_json(ablation.head);
-    document["ablations"].push_back({{"layer", ablation.layer},
-                                     {"head", std::move(head)},
-                                     {"change_loss", json_of(ablation.change_loss)},
-                                     {"change_induction", json_of(ablation.change_induction)},
-                                     {"change_noise", json_of(ablation.change_noise)},
-                                     {"accuracy_induction", json_of(ablation.accuracy_induction)}});
+    document["ablations"].push_back(
+        {{"layer", ablation.layer},
+         {"head", std::move(head)},
+         {"change_loss", json_of(ablation.change_loss)},
+         {"change_induction", json_of(ablation.change_induction)},
+         {"change_noise", json_of(ablation.change_noise)},
+         {"change_accuracy_induction", json_of(ablation.change_accuracy_induction)},
+         {"change_accuracy_noise", json_of(ablation.change_accuracy_noise)},
+         {"accuracy_induction", json_of(ablation.accuracy_induction)}});
   }
   std::cout << document.dump(2) << "\n";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kBootstrapSeed = 1;
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> differences(const std::vector<double>& with, const std::vector<double>& without) {
   std::vector<double> result(with.size());
@@ -19,6 +21,14 @@ std::vector<double> differences(const std::vector<double>& with, const std::vect
   return result;
 }
 
+std::vector<double> without_missing(const std::vector<double>& values) {
+  std::vector<double> there;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(there),
+               [](double v) { return !std::isnan(v); });
+  return there;
+}
+
+/// NaN where there is nothing.
 double mean(const std::vector<double>& values) {
   double total = 0;
   for (const double value : values) total += value;
@@ -28,13 +38,8 @@ double mean(const std::vector<double>& values) {
 }  // namespace
 
 Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
-  std::vector<double> there;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(there),
-               [](double v) { return !std::isnan(v); });
-  if (there.empty()) {
-    const double nothing = std::numeric_limits<double>::quiet_NaN();
-    return {nothing, nothing, nothing};
-  }
+  const std::vector<double> there = without_missing(values);
+  if (there.empty()) return {kMissing, kMissing, kMissing};
   Generator generator(seed, Purpose::bootstrap);
   std::vector<double> means;
   std::vector<double> resample(there.size());
@@ -61,13 +66,20 @@ Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evalu
     return bootstrap(differences(ablated.loss_by_sequence(kind), plain.loss_by_sequence(kind)),
                      kBootstrapSeed);
   };
+  const auto change_accuracy = [&](Kind kind) {
+    return bootstrap(differences(ablated.accuracy_by_sequence(kind), plain.accuracy_by_sequence(kind)),
+                     kBootstrapSeed);
+  };
   return {.layer = layer,
           .head = head,
           .change_loss =
               bootstrap(differences(ablated.loss_by_sequence(), plain.loss_by_sequence()), kBootstrapSeed),
           .change_induction = change(Kind::induction),
           .change_noise = change(Kind::noise),
-          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed)};
+          .change_accuracy_induction = change_accuracy(Kind::induction),
+          .change_accuracy_noise = change_accuracy(Kind::noise),
+          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed),
+          .accuracy_plain = mean(without_missing(plain.accuracy_by_sequence(Kind::induction)))};
 }
 
 std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
@@ -83,14 +95,16 @@ std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& ba
 
 CsvTable ablation_table(const std::vector<Ablation>& ablations) {
   CsvTable table({"kind", "layer", "head", "change_loss", "change_induction", "low", "high", "change_noise",
-                  "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high"});
+                  "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high",
+                  "change_accuracy_induction", "change_accuracy_noise", "accuracy_plain"});
   for (const Ablation& a : ablations)
     table.add({"zero", std::to_string(a.layer), a.head == kAllHeads ? "all" : std::to_string(a.head),
                csv_cell(a.change_loss.mean), csv_cell(a.change_induction.mean),
                csv_cell(a.change_induction.low), csv_cell(a.change_induction.high),
                csv_cell(a.change_noise.mean), csv_cell(a.accuracy_induction.mean),
                csv_cell(a.change_loss.low), csv_cell(a.change_loss.high), csv_cell(a.change_noise.low),
-               csv_cell(a.change_noise.high)});
+               csv_cell(a.change_noise.high), csv_cell(a.change_accuracy_induction.mean),
+               csv_cell(a.change_accuracy_noise.mean), csv_cell(a.accuracy_plain)});
   return table;
 }
 

@@ -21,10 +21,9 @@ namespace fs = std::filesystem;
 /// The table in a file, or one without rows where there is no file yet.
 CsvTable table_in(const fs::path& file) { return fs::exists(file) ? CsvTable::read(file) : CsvTable({}); }
 
-/// The accuracy of the plain model at the end of the run, or NaN.
-double last_accuracy(const CsvTable& metrics) {
-  if (metrics.rows() == 0 || !metrics.has("accuracy_induction")) return std::nan("");
-  return metrics.number(metrics.rows() - 1, "accuracy_induction");
+/// The accuracy without an ablation, on the same sequences, or NaN.
+double plain_accuracy(const CsvTable& ablations) {
+  return ablations.has("accuracy_plain") ? ablations.number(0, "accuracy_plain") : std::nan("");
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
     add(attention_figure(checkpoint.model, sequence_to_show(batch), score_heads(checkpoint.model, batch),
                          run.config(), checkpoint.step));
   }
-  if (ablations.rows() > 0) add(ablation_figure(ablations, last_accuracy(metrics), run.config()));
+  if (ablations.rows() > 0) add(ablation_figure(ablations, plain_accuracy(ablations), run.config()));
   return files;
 }
 

@@ -186,6 +186,16 @@ TEST_CASE("ablating leaves the model as it was") {
   CHECK(same_ablations(ablate_all_heads(model, batch, plain), first));
 }
 
+TEST_CASE("the change in accuracy is the accuracy with the ablation less the one without") {
+  const Transformer model = constant_model();
+  const Batch batch = sampled_batch(20);
+  const Ablation ablation = zero_ablation(model, batch, evaluate(model, batch), 0, 0);
+  CHECK(ablation.change_accuracy_induction.mean ==
+        doctest::Approx(ablation.accuracy_induction.mean - ablation.accuracy_plain));
+  CHECK(ablation.change_accuracy_noise.low <= ablation.change_accuracy_noise.mean);
+  CHECK(ablation.change_accuracy_noise.mean <= ablation.change_accuracy_noise.high);
+}
+
 TEST_CASE("the bootstrap of equal values has no width") {
   CHECK(same_estimate(bootstrap({0.75, 0.75, 0.75}, 1), {0.75, 0.75, 0.75}));
   CHECK(same_estimate(bootstrap({-2}, 1), {-2, -2, -2}));

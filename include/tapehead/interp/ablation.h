@@ -25,10 +25,13 @@ Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed);
 struct Ablation {
   Index layer = 0;
   Index head = kAllHeads;
-  Estimate change_loss;
-  Estimate change_induction;
-  Estimate change_noise;
-  Estimate accuracy_induction;  ///< with the ablation
+  Estimate change_loss = {};
+  Estimate change_induction = {};
+  Estimate change_noise = {};
+  Estimate change_accuracy_induction = {};  ///< in hits a position, from -1 to 1
+  Estimate change_accuracy_noise = {};
+  Estimate accuracy_induction = {};  ///< with the ablation
+  double accuracy_plain = 0;    ///< on induction positions without it, a mean over sequences too
 };
 
 /// Zeroes one head's output (or, for kAllHeads, every head of the layer) before the output projection, whose
@@ -42,7 +45,8 @@ std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& ba
                                        const EvaluateOptions& options = {});
 
 /// One row an ablation: kind, layer, head or `all`, change_loss, change_induction with low and high,
-/// change_noise, accuracy_induction, and the other intervals.
+/// change_noise, accuracy_induction; then the other intervals, the changes in accuracy, and the accuracy
+/// without the ablation.
 CsvTable ablation_table(const std::vector<Ablation>& ablations);
 
 }  // namespace tapehead
