@@ -155,6 +155,9 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, const Cros
           targets.length(), shape_of(logits));
   require(options.weights.count() == 0 || options.weights.shape() == shape.without(-1),
           "[cross_entropy] expected weights ({}, {}), got {}", shape[0], shape[1], options.weights.shape());
+  for (const Real weight : options.weights.values())
+    require(weight >= 0 && std::isfinite(weight), "[cross_entropy] expected weights of at least 0, got {}",
+            weight);
   require(options.divisor >= 0, "[cross_entropy] expected a divisor of at least 0, got {}", options.divisor);
   check_ids("cross_entropy", targets, shape[2], true);
 

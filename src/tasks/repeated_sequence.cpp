@@ -1,5 +1,7 @@
 #include "tapehead/tasks/repeated_sequence.h"
 
+#include <limits>
+
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -11,7 +13,9 @@ void require_usage(bool condition, const std::string& message) {
 }
 
 void check_sizes(Index vocabulary, Index length, Index shortest, Index longest) {
-  require_usage(vocabulary >= 2, fmt::format("expected a vocabulary of at least 2, got {}", vocabulary));
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();
+  require_usage(vocabulary >= 2 && vocabulary <= most,
+                fmt::format("expected a vocabulary of 2 to {}, got {}", most, vocabulary));
   require_usage(
       shortest >= 1 && shortest <= longest,
       fmt::format("expected periods 1 <= period_min <= period_max, got {} and {}", shortest, longest));

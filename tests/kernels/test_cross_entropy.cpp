@@ -79,6 +79,14 @@ TEST_CASE("a model that expects its own input again pays for every target that d
   CHECK(result_of(logits, Tokens(1, 3, {5, 1, 4})).loss < 1.5e-8);
 }
 
+TEST_CASE("a weight below 0, or none, is refused") {
+  for (const Real weight :
+       {Real{-1}, std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()})
+    CHECK_THROWS_AS(
+        cross_entropy(Variable(Tensor({1, 2, 3})), Tokens(1, 2), {.weights = Tensor({1, 2}, {1, weight})}),
+        Error);
+}
+
 TEST_CASE("equal logits cost log V") {
   CHECK(result_of(Tensor(Shape{1, 2, 8}), Tokens(1, 2, {0, 7})).loss == doctest::Approx(2.079442));
 }

@@ -176,7 +176,7 @@ TEST_CASE("sizes with which nothing would repeat, or nothing could be drawn, are
                        "[task] expected periods 1 <= period_min <= period_max, got 9 and 8", UsageError);
   CHECK_THROWS_AS(RepeatedSequence(Config{.period_min = 0, .period_max = 8}), UsageError);
   CHECK_THROWS_WITH_AS(RepeatedSequence(Config{.vocabulary = 1}),
-                       "[task] expected a vocabulary of at least 2, got 1", UsageError);
+                       "[task] expected a vocabulary of 2 to 2147483647, got 1", UsageError);
   CHECK_THROWS_AS(FixedPeriodSequence({.length = 12, .period = 12}), UsageError);
   CHECK_THROWS_AS(FixedPeriodSequence({.period = 0}), UsageError);
 }

@@ -46,7 +46,7 @@ Variable attention_mix(const Variable& pattern, const Variable& values);
 inline constexpr std::int32_t kIgnored = -1;
 
 struct CrossEntropyOptions {
-  Tensor weights = {};  ///< (B, T), how much each position counts; empty: all count 1
+  Tensor weights = {};  ///< (B, T), how much each position counts, at least 0; empty: all count 1
   double divisor = 0;   ///< what the weighted sum is divided by; 0: the sum of the weights that count
 };
 

@@ -31,7 +31,7 @@ struct Ablation {
   Estimate change_accuracy_induction = {};  ///< in hits a position, from -1 to 1
   Estimate change_accuracy_noise = {};
   Estimate accuracy_induction = {};  ///< with the ablation
-  double accuracy_plain = 0;    ///< on induction positions without it, a mean over sequences too
+  double accuracy_plain = 0;         ///< on induction positions without it, a mean over sequences too
 };
 
 /// Zeroes one head's output (or, for kAllHeads, every head of the layer) before the output projection, whose
