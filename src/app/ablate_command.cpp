@@ -98,6 +98,7 @@ int ablate_command(const Words& words) {
   if (!arguments.parse(words)) return 0;
   const LoadedRun run = load_run(arguments);
   const Transformer& model = run.checkpoint.model;
+  if (model.config().layers == 0) throw UsageError("this model has no layers, so no heads to ablate");
   const EvaluateOptions options{.threads = arguments.threads()};
   const bool one_head = arguments.has("head");
   const Site head = one_head ? parse_head(arguments.text("head"), model.config()) : Site{};
@@ -106,8 +107,10 @@ int ablate_command(const Words& words) {
   const std::vector<Ablation> ablations =
       one_head ? std::vector{zero_ablation(model, run.batch, plain, head.layer, head.head, options)}
                : ablate_all_heads(model, run.batch, plain, options);
-  if (!one_head) ablation_table(ablations).write(run.directory.ablation_file());
   arguments.flag("json") ? print_json(run, plain, ablations) : print_table(run, plain, ablations);
+  std::cout.flush();
+  if (!one_head)
+    ablation_table(ablations, run.checkpoint.step, run.batch.size()).write(run.directory.ablation_file());
   return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "tapehead/app/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
 
 namespace tapehead::app {
@@ -10,6 +12,8 @@ volatile std::sig_atomic_t wished = 0;
 
 void on_signal(int signal) {
   wished = 1;
+  constexpr char notice[] = "\nfinishing the step; once more to stop at once\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, notice, sizeof(notice) - 1);
   std::signal(signal, SIG_DFL);
 }
 

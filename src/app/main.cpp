@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "tapehead/app/commands.h"
@@ -66,6 +67,8 @@ int run_and_report(const Words& words) {
     return kWrongCall;
   } catch (const std::bad_alloc&) {
     spdlog::error("not enough memory; make the model, the batch or the shards smaller");
+  } catch (const std::filesystem::filesystem_error& error) {
+    spdlog::error("{}: {}", error.path1().string(), error.code().message());
   } catch (const InternalError& error) {
     spdlog::error("{} (this is a fault of Tapehead's own: please report it)", error.what());
   } catch (const std::exception& error) {

@@ -11,6 +11,7 @@
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
+#include "tapehead/train/config_fields.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/run.h"
 
@@ -52,13 +53,27 @@ struct Job {
   Trainer trainer;
 };
 
+/// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
+void require_same_config(const RunDirectory& run, const Config& saved) {
+  for (const ConfigField& field : config_fields()) {
+    if (field.get(run.config()) == field.get(saved)) continue;
+    throw UsageError(
+        fmt::format("{}: {} was changed to {}, the run has {}; put it back, or start another run",
+                    (run.path() / "config.toml").string(), field.name(), written(field.get(run.config())),
+                    written(field.get(saved))));
+  }
+}
+
 Job resumed_job(const Arguments& arguments) {
   for (const char* option : {"out", "set", "overwrite"})
     if (arguments.has(option)) throw UsageError(fmt::format("--{} does not go with --resume", option));
   if (arguments.has_positional())
     throw UsageError("--resume takes the config from the run: give no CONFIG beside it");
   RunDirectory run = RunDirectory::open(arguments.text("resume"));
+  // A run that was stopped before its first checkpoint begins again.
+  if (run.checkpoint_steps().empty()) return {run, Trainer(run.config(), arguments.threads())};
   Trainer trainer(run.latest_checkpoint(), arguments.threads());
+  require_same_config(run, trainer.config());
   spdlog::info("going on with {} at step {}", run.path().string(), trainer.step());
   return {std::move(run), std::move(trainer)};
 }
@@ -67,6 +82,8 @@ Job new_job(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional();
   const Config config = read_config(file, arguments.texts("set"));
   Trainer trainer(config, arguments.threads());
+  if (arguments.has("out") && arguments.text("out").empty())
+    throw UsageError("--out: expected a folder, got ''");
   const std::filesystem::path out = arguments.has("out") ? std::filesystem::path(arguments.text("out"))
                                                          : std::filesystem::path("runs") / file.stem();
   return {RunDirectory::create(out, config, arguments.flag("overwrite")), std::move(trainer)};
@@ -86,6 +103,10 @@ int train_command(const Words& words) {
   Arguments arguments = train_arguments();
   if (!arguments.parse(words)) return 0;
   Job job = arguments.has("resume") ? resumed_job(arguments) : new_job(arguments);
+  if (job.trainer.step() >= job.trainer.config().train.steps && arguments.has("resume")) {
+    spdlog::info("{} is finished already", job.run.path().string());
+    return 0;
+  }
   announce(job);
   watch_for_interrupt();
 

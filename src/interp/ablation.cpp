@@ -93,10 +93,11 @@ std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& ba
   return ablations;
 }
 
-CsvTable ablation_table(const std::vector<Ablation>& ablations) {
+CsvTable ablation_table(const std::vector<Ablation>& ablations, Index step, Index sequences) {
   CsvTable table({"kind", "layer", "head", "change_loss", "change_induction", "low", "high", "change_noise",
                   "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high",
-                  "change_accuracy_induction", "change_accuracy_noise", "accuracy_plain"});
+                  "change_accuracy_induction", "change_accuracy_noise", "accuracy_plain", "step",
+                  "sequences"});
   for (const Ablation& a : ablations)
     table.add({"zero", std::to_string(a.layer), a.head == kAllHeads ? "all" : std::to_string(a.head),
                csv_cell(a.change_loss.mean), csv_cell(a.change_induction.mean),
@@ -104,7 +105,8 @@ CsvTable ablation_table(const std::vector<Ablation>& ablations) {
                csv_cell(a.change_noise.mean), csv_cell(a.accuracy_induction.mean),
                csv_cell(a.change_loss.low), csv_cell(a.change_loss.high), csv_cell(a.change_noise.low),
                csv_cell(a.change_noise.high), csv_cell(a.change_accuracy_induction.mean),
-               csv_cell(a.change_accuracy_noise.mean), csv_cell(a.accuracy_plain)});
+               csv_cell(a.change_accuracy_noise.mean), csv_cell(a.accuracy_plain), std::to_string(step),
+               std::to_string(sequences)});
   return table;
 }
 

@@ -57,8 +57,16 @@ void name_groups(Figure& figure, const CsvTable& ablations) {
   figure.script.line("set xtics ({}) scale 0 font ',13'", tics);
 }
 
+/// "; step 2000, 256 sequences", as far as the table tells.
+std::string made_of(const CsvTable& ablations) {
+  std::string text;
+  if (ablations.has("step")) text += "; step " + ablations.cell(0, "step");
+  if (ablations.has("sequences")) text += ", " + ablations.cell(0, "sequences") + " sequences";
+  return text;
+}
+
 /// Above and below all plots.
-void explain(Figure& figure, double accuracy) {
+void explain(Figure& figure, const CsvTable& ablations, double accuracy) {
   const auto say = [&](int tag, const std::string& text, int x, int y, std::string_view colour) {
     figure.script.line("set label {} {} at screen {}, screen {} left font ',13' textcolor rgb '{}'", tag,
                        gnuplot_text(text), 1.0 * x / figure.width, 1 - 1.0 * y / figure.height, colour);
@@ -68,7 +76,8 @@ void explain(Figure& figure, double accuracy) {
   say(42, "thin lines: 95 % intervals", kLeft + 360, 82, kGrey);
   const std::string plain =
       std::isfinite(accuracy) ? fmt::format(" ({:.0f} % with every head)", 100 * accuracy) : "";
-  say(43, "in bold: accuracy on induction positions that is left" + plain, kLeft, figure.height - 20, kInk);
+  say(43, "in bold: accuracy on induction positions that is left" + plain + made_of(ablations), kLeft,
+      figure.height - 20, kInk);
 }
 
 /// Where heights are written: so far beyond the bar and its interval.
@@ -133,7 +142,7 @@ Figure ablation_figure(const CsvTable& ablations, double accuracy, const Config&
   script.line("set boxwidth {} absolute\nset style fill solid 1 noborder", kBarWidth);
   script.line("set xzeroaxis linetype 1 linewidth 0.8 linecolor rgb '{}'\nset border 2", kGrey);
   name_groups(figure, ablations);
-  explain(figure, accuracy);
+  explain(figure, ablations, accuracy);
   const std::string command = plot_command(figure, all_bars, margin / 3, groups > 8 ? 11 : 12);
   for (int plot = 0; plot < plots; ++plot) {
     const int top = kTop + plot * (kPlotHeight + kNames);

@@ -41,7 +41,7 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
 
   if (metrics.rows() > 0) add(loss_figure(metrics, formation, run.config()));
   if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, run.config()));
-  if (!run.checkpoint_steps().empty()) {
+  if (run.config().model.layers > 0 && !run.checkpoint_steps().empty()) {
     const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
     add(attention_figure(checkpoint.model, sequence_to_show(batch), score_heads(checkpoint.model, batch),
                          run.config(), checkpoint.step));

@@ -12,7 +12,7 @@ std::string in_words(const Formation& formation) {
   if (!formation.done)
     return fmt::format("accuracy on induction positions above 10 % from step {}, not above 90 % by step {}",
                        *formation.onset, formation.last_step);
-  return fmt::format("heads form: steps {} to {}", *formation.onset, *formation.done);
+  return fmt::format("accuracy 10 % to 90 %: steps {} to {}", *formation.onset, *formation.done);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void shade_formation(Figure& figure, const Formation& formation) {
         "solid 1 noborder",
         from, to, kShade);
   // The middle of the shade, unless the words would then leave the panel.
-  const double middle = formation.done ? std::clamp((from + to) / 2, 0.14 * last, 0.86 * last) : last / 2;
+  const double middle = formation.done ? std::clamp((from + to) / 2, 0.2 * last, 0.8 * last) : last / 2;
   figure.script.line(
       "set label 1010 {} at first {}, graph 1 center offset 0,0.8 font ',13' textcolor rgb '{}'",
       gnuplot_text(in_words(formation)), middle, kInk);

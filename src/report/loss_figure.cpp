@@ -50,7 +50,7 @@ void note(Figure& figure, int tag, const std::string& text, double step, double 
 }
 
 /// The level before as a dotted line, the height as an arrow, and the data block $hump for three points.
-void mark_hump(Figure& figure, const NoiseHump& hump, const CsvTable& metrics, double last_step) {
+void mark_hump(Figure& figure, const NoiseHump& hump, double last_step) {
   const double top = hump.level + hump.height;
   const Index end = hump.end.value_or(hump.top);
   figure.script.line(
@@ -61,12 +61,12 @@ void mark_hump(Figure& figure, const NoiseHump& hump, const CsvTable& metrics, d
       "set arrow 20 from first {0}, first {1} to first {0}, first {2} heads front size screen "
       "0.006,30 linecolor rgb '{3}' linewidth 0.9",
       hump.top, hump.level, top, kNoiseColour);
+  // The marks stand at the medians that are measured, not at single evaluations.
   figure.script.data(
       "$hump", {{static_cast<double>(hump.start), static_cast<double>(hump.top), static_cast<double>(end)},
-                {value_at(metrics, "loss_noise", hump.start), value_at(metrics, "loss_noise", hump.top),
-                 value_at(metrics, "loss_noise", end)}});
+                {hump.level, top, hump.end ? hump.level + 0.1 * hump.height : top}});
   note(figure, 22,
-       fmt::format("hump on noise, +{:.2f} nats: {}", hump.height,
+       fmt::format("hump on noise, +{:.2f} nats (medians of three): {}", hump.height,
                    start_top_end(hump.start, hump.top, hump.end)),
        static_cast<double>(hump.top), top + 0.32, last_step, kNoiseColour);
 }
@@ -103,7 +103,7 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const Formation& forma
   figure.script.line("set format x ''");
   std::string command;
   if (formation.bump) command += mark_bump(figure, *formation.bump, metrics, last_step);
-  if (formation.hump) mark_hump(figure, *formation.hump, metrics, last_step);
+  if (formation.hump) mark_hump(figure, *formation.hump, last_step);
   std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
   command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
   int column = 2;
@@ -172,8 +172,8 @@ void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& for
 Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config) {
   const std::string title =
       formation.done
-          ? "How induction forms: loss by kind of position"
-          : fmt::format("Induction has not formed by step {}: loss by kind of position", formation.last_step);
+          ? "Learning to copy: loss by kind of position"
+          : fmt::format("Not learnt to copy by step {}: loss by kind of position", formation.last_step);
   Figure figure = start_figure("loss", kWidth, kHeight, title, run_in_words(config));
   figure.script.data("$metrics",
                      {metrics.numbers("step"), metrics.numbers("loss"), metrics.numbers("loss_induction"),

@@ -307,8 +307,12 @@ Config read_config(const std::filesystem::path& file, std::span<const std::strin
   if (!std::filesystem::exists(status)) fail(name + ":", "no such file");
   if (std::filesystem::is_directory(status)) fail(name + ":", "expected a TOML file, got a directory");
   std::ifstream stream(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream) fail(name + ":", "cannot be read: {}", std::strerror(errno));
+  constexpr std::size_t most = 1 << 20;
+  std::string text(most + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > most) fail(name + ":", "expected a config of at most {} bytes", most);
+  if (stream.bad() || !stream.eof()) fail(name + ":", "cannot be read: {}", std::strerror(errno));
   return parse_config(text, name, overrides);
 }
 

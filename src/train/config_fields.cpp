@@ -85,7 +85,8 @@ std::vector<ConfigField> list_fields() {
       field("gelu", &M::gelu, words({"tanh", "erf"}),
             "GELU of the feed-forward part: GPT-2's tanh approximation, or exact, by the error function."),
       field("initialisation", &M::initialisation, words({"fan_in", "gpt2"}),
-            "Spread of starting weights: 1/sqrt(inputs), or GPT-2's 0.02 and 0.02/sqrt(2 layers)."),
+            "Spread of starting weights: 1/sqrt(inputs), for few layers and heads, or GPT-2's, for deep "
+            "models."),
 
       field("name", &D::name, names_of_tasks(),
             "Where the sequences come from. With a fixed period one layer is enough, by position alone."),

@@ -1,8 +1,10 @@
 #include "tapehead/train/csv.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 
@@ -36,7 +38,7 @@ std::vector<std::string> split(std::string_view line) {
 void write_to(const std::filesystem::path& file, std::ios::openmode mode, const std::string& text) {
   std::ofstream out(file, mode | std::ios::binary);
   out << text << std::flush;
-  require(out.good(), "[csv] cannot write {}", file.string());
+  require(out.good(), "[csv] cannot write {}: {}", file.string(), std::strerror(errno));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "tapehead/base/require.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/schedule.h"
@@ -24,9 +25,15 @@ double continue_tables(const RunDirectory& run, Index step) {
     table.drop_above("step", step == 0 ? -1 : static_cast<double>(step));
     table.write(file);
   }
-  if (!std::filesystem::exists(run.metrics_file())) return 0;
+  if (step == 0) return 0;
   const CsvTable metrics = CsvTable::read(run.metrics_file());
-  return metrics.rows() == 0 ? 0 : metrics.number(metrics.rows() - 1, "seconds");
+  const Index interval = run.config().train.evaluation_interval;
+  const Index evaluated = step == run.config().train.steps ? step : step / interval * interval;
+  require(metrics.rows() > 0 && metrics.number(metrics.rows() - 1, "step") == static_cast<double>(evaluated),
+          "[run] {} should reach to step {}, the last evaluation before the checkpoint of step {}; rows are "
+          "missing",
+          run.metrics_file().string(), evaluated, step);
+  return metrics.number(metrics.rows() - 1, "seconds");
 }
 
 void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evaluation& evaluation,

@@ -81,8 +81,9 @@ Gradients Trainer::gradients_of(const Batch& batch, double& loss) const {
     Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, shard));
     const Variable sum =
         cross_entropy(model_(std::move(pass), part.inputs), part.targets, {.divisor = positions});
-    require(std::isfinite(sum.item()), "[train] the loss is not finite at step {}, shard {}", step_ + 1,
-            shard);
+    require(std::isfinite(sum.item()),
+            "[train] the loss is not finite at step {}, shard {}; a smaller learning rate may help",
+            step_ + 1, shard);
     losses[static_cast<std::size_t>(shard)] = static_cast<double>(sum.item());
     sets[static_cast<std::size_t>(shard)] = tape.backward(sum);
   });
@@ -98,7 +99,8 @@ Trainer::StepReport Trainer::advance() {
   StepReport report{};
   Gradients gradients = gradients_of(batch, report.loss);
   report.gradient_norm = clip_norm(gradients, config_.train.clip);
-  require(std::isfinite(report.gradient_norm), "[train] the gradient is not finite at step {}", step_ + 1);
+  require(std::isfinite(report.gradient_norm),
+          "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
   optimizer_->step(model_.parameters(), gradients);

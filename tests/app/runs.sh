@@ -100,6 +100,31 @@ interrupt() {
   check "$call: expected $saved" test -s "$saved"
 }
 
+what_a_resume_needs() {
+  refuses "expected a folder, got ''" -- train tiny.toml --out ''
+  expect 0 train tiny.toml --out whole
+  expect 0 train --resume whole
+  says 'whole is finished already'
+
+  # Killed before its first checkpoint, a run begins again.
+  expect 0 train tiny.toml --out barely
+  rm barely/checkpoints/*
+  expect 0 train --resume barely
+  same_metrics whole barely
+  same_file whole/heads.csv barely/heads.csv
+
+  # What was changed or lost is named, and nothing is trained on top of it.
+  rm whole/checkpoints/step-000020.safetensors
+  sed -i 's/^weight_decay = .*/weight_decay = 0.5/' whole/config.toml
+  refuses 'train.weight_decay was changed to 0.5' -- train --resume whole
+  sed -i '$ d' barely/metrics.csv
+  rm barely/checkpoints/step-000020.safetensors
+  cp barely/metrics.csv before
+  sed -i '3,$ d' barely/metrics.csv
+  expect 1 train --resume barely
+  says 'rows are missing'
+}
+
 # Far more steps than there is time for; how many are done when the signal comes does not matter.
 an_interrupted_run() {
   local often=(--set train.evaluation_interval=50 --set model.dropout=0.1)
@@ -116,7 +141,7 @@ an_interrupted_run() {
 
 models_and_names() {
   local setting
-  for setting in model.layers=0 model.layers=1 model.layers=3 model.feed_forward=12 model.gelu=erf \
+  for setting in model.layers=1 model.layers=3 model.feed_forward=12 model.gelu=erf \
     model.layer_norm=true model.dropout=0.2 model.tied=true model.bias=true model.qkv_bias=true \
     model.positions=sinusoidal model.positions=none model.initialisation=gpt2 \
     train.optimizer=adam train.optimizer=sgd train.schedule=cosine; do
@@ -124,6 +149,8 @@ models_and_names() {
     expect 0 ablate model --json
     is_json 'd["step"] == 3'
   done
+  expect 0 train tiny.toml --out no-layers --set train.steps=3 --set model.layers=0
+  refuses 'no heads to ablate' -- ablate no-layers --json
   expect 0 train tiny.toml --out fixed --set task.name=fixed_period_sequence --set train.steps=2
   says warning 'every sequence has period 12'
   expect 0 train tiny.toml --out varied --set train.steps=2
@@ -143,6 +170,7 @@ models_and_names() {
 a_run
 existing_directories
 a_run_that_died
+what_a_resume_needs
 an_interrupted_run
 models_and_names
 finish

@@ -30,5 +30,19 @@ int main() {
     Tape tape;
     return cross_entropy(transformer(Pass{tape}, fresh.inputs), fresh.targets).value().data()[0];
   };
+  // A round trip through a file, which takes every library that the package has to bring along.
+  const Config config{.model = model.config(), .task = {}, .train = {}};
+  save_checkpoint("example.safetensors", config, model, optimizer, 2000);
+  const Checkpoint loaded = load_checkpoint("example.safetensors");
+  if (loss_of(loaded.model) != loss_of(model)) return 1;
+
+  // What the README says of an intervention.
+  Edits edits;
+  edits.zero(head_output(0, 1));
+  Recorder recorder({pattern(0), pattern(1)});
+  const Evaluation ablated = evaluate(model, fresh, {&edits, &recorder});
+  if (!(ablated.loss(Kind::induction) > 0) || recorder.at(pattern(1)).shape() != Shape{32, 2, 48, 48})
+    return 1;
+
   std::cout << "loss " << loss_of(untrained) << " before, " << loss_of(model) << " after\n";
 }

@@ -24,7 +24,7 @@ fi
 
 cmake -S "$project" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "$@"
 cmake --build "$scratch/build"
-"$scratch/build/example" | tee "$scratch/printed"
+(cd "$scratch" && build/example) | tee "$scratch/printed"
 
 # Anything but two plain numbers (nan, inf) is no loss; a tenth is more than any batch differs by.
 awk '/^loss [0-9.]+ before, [0-9.]+ after$/ && $4 < 0.9 * $2 { learnt = 1 }

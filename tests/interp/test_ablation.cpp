@@ -265,7 +265,7 @@ TEST_CASE("the table has one row an ablation, its first columns in the order pro
   Ablation layer = head;
   layer.head = kAllHeads;
   layer.change_noise = {kMissing, kMissing, kMissing};
-  const CsvTable table = ablation_table({head, layer});
+  const CsvTable table = ablation_table({head, layer}, 2000, 256);
   const std::vector<std::string> promised{
       "kind", "layer", "head",         "change_loss",       "change_induction",
       "low",  "high",  "change_noise", "accuracy_induction"};
@@ -279,6 +279,8 @@ TEST_CASE("the table has one row an ablation, its first columns in the order pro
   CHECK(table.number(0, "noise_low") == -0.75);
   CHECK(table.number(0, "noise_high") == -0.25);
   CHECK(table.cell(1, "head") == "all");
+  CHECK(table.cell(1, "step") == "2000");
+  CHECK(table.cell(1, "sequences") == "256");
   CHECK(table.cell(1, "change_noise").empty());
-  CHECK(ablation_table({}).rows() == 0);
+  CHECK(ablation_table({}, 0, 0).rows() == 0);
 }

@@ -26,12 +26,13 @@ Ablation ablation(Index layer, Index head, double induction, double noise, doubl
 TEST_CASE("the ablation figure has both changes of every ablation and the accuracy that is left") {
   const CsvTable table =
       ablation_table({ablation(0, 0, 3.18, 0.11, 0.153), ablation(0, 1, 0.89, -0.08, 0.893),
-                      ablation(0, kAllHeads, 3.58, -0.09, 0.106)});
+                      ablation(0, kAllHeads, 3.58, -0.09, 0.106)},
+                     2000, 256);
   const std::string svg = svg_of(ablation_figure(table, 0.94, Config{}));
-  for (const std::string text :
-       {"What is lost when a head's output is zeroed", "change in loss (nats)", "on induction positions",
-        "on noise positions", "95 % intervals", "layer 0", "head 0", "head 1", "all heads", "+3.18", "+0.11",
-        "+0.89", "−0.08", "+3.58", "15 %", "89 %", "11 %", "94 % with every head"}) {
+  for (const std::string text : {"What is lost when a head's output is zeroed", "change in loss (nats)",
+                                 "on induction positions", "on noise positions", "95 % intervals", "layer 0",
+                                 "head 0", "head 1", "all heads", "+3.18", "+0.11", "+0.89", "−0.08", "+3.58",
+                                 "15 %", "89 %", "11 %", "94 % with every head); step 2000, 256 sequences"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
@@ -47,5 +48,5 @@ TEST_CASE("the ablation figure can be drawn with one row, with many, and without
   std::vector<Ablation> many;
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 8; ++head) many.push_back(ablation(layer, head, 0.01, 0, 0.9));
-  CHECK(contains(svg_of(ablation_figure(ablation_table(many), 0.9, Config{})), "layer 3"));
+  CHECK(contains(svg_of(ablation_figure(ablation_table(many, 2000, 256), 0.9, Config{})), "layer 3"));
 }

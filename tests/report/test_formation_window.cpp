@@ -23,7 +23,7 @@ const std::string kShadeInSvg = "rgb(244, 239, 226)";
 
 TEST_CASE("the steps in which the heads form are shaded and named") {
   const std::string svg = svg_with({.last_step = 200, .onset = 40, .half = 60, .done = 90});
-  CHECK(contains(svg, "heads form: steps 40 to 90"));
+  CHECK(contains(svg, "accuracy 10 % to 90 %: steps 40 to 90"));
   CHECK(contains(svg, kShadeInSvg));
 }
 

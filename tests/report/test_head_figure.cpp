@@ -40,7 +40,8 @@ TEST_CASE("the head figure has a panel a score with its definition, and every he
        {"What every head looks at, over training", "previous token", "mean weight on position q - 1",
         "induction", "mean weight on the positions after earlier copies", "layer 0 head 0: 0.90",
         "layer 0 head 1: 0.10", "layer 1 head 1: 0.80", "layer 0 head 1: 0.05", "even attention: 0.07",
-        "even attention: 0.06", "heads form: steps 20 to 80", "attention weight", "training step"}) {
+        "even attention: 0.06", "accuracy 10 % to 90 %: steps 20 to 80", "attention weight",
+        "training step"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }

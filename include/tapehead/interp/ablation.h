@@ -45,8 +45,8 @@ std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& ba
                                        const EvaluateOptions& options = {});
 
 /// One row an ablation: kind, layer, head or `all`, change_loss, change_induction with low and high,
-/// change_noise, accuracy_induction; then the other intervals, the changes in accuracy, and the accuracy
-/// without the ablation.
-CsvTable ablation_table(const std::vector<Ablation>& ablations);
+/// change_noise, accuracy_induction; then the other intervals, the changes in accuracy, the accuracy without
+/// the ablation, and of which step and on how many sequences it was made.
+CsvTable ablation_table(const std::vector<Ablation>& ablations, Index step, Index sequences);
 
 }  // namespace tapehead
