@@ -149,14 +149,27 @@ void explain(Figure& figure, Index period, const Config& config) {
   }
 }
 
+/// The first of those with the most induction positions among the first `length`.
+Index most_repeating(const Batch& batch, Index length) {
+  const auto repeats = [&](Index b) {
+    Index count = 0;
+    for (Index t = 0; t < length; ++t) count += batch.kinds(b, t) == Kind::induction ? 1 : 0;
+    return count;
+  };
+  Index best = 0;
+  for (Index b = 1; b < batch.size(); ++b)
+    if (repeats(b) > repeats(best)) best = b;
+  return best;
+}
+
 }  // namespace
 
 Batch sequence_to_show(const Batch& batch) {
   require(batch.size() > 0, "[figures] expected a sequence to show, got an empty batch");
   Index chosen = 0;
   while (chosen < batch.size() && !shows_well(batch, chosen)) ++chosen;
-  if (chosen == batch.size()) chosen = 0;
   const Index length = std::min(batch.length(), kMapLength);
+  if (chosen == batch.size()) chosen = most_repeating(batch, length);
   return {cut(batch.inputs, chosen, length), cut(batch.targets, chosen, length),
           cut(batch.kinds, chosen, length), cut(batch.earlier_copy, chosen, length)};
 }

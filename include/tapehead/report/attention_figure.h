@@ -13,7 +13,7 @@ namespace tapehead {
 inline constexpr Index kMapLength = 24;
 
 /// A sequence of the batch to show, cut to its first kMapLength positions: the first with 8 to 12 different
-/// tokens that then repeat, or else the first of all.
+/// tokens that then repeat, or else the one that repeats most within those positions.
 Batch sequence_to_show(const Batch& batch);
 
 /// A token as a sign on an axis: letters and digits for a vocabulary of up to 64, the id beyond.
