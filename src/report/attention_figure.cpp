@@ -22,11 +22,16 @@ constexpr int kTitle = 42;   // over each map
 constexpr int kSigned = 26;  // under each map
 constexpr int kScaleWidth = 112;
 constexpr int kBottom = 74;
-constexpr int kMapsWidth = 720;  // of all maps in a row, within what a map may be
+constexpr int kNumbersTaller = 18;  // how much more room tokens take that are numbers, not letters
+constexpr int kMapsWidth = 720;     // of all maps in a row, within what a map may be
 constexpr int kLargestMap = 330;
 constexpr int kSmallestMap = 96;
 constexpr int kRoomyMap = 200;      // wide enough for its title in one line
 constexpr double kLegibleCell = 9;  // smaller cells go without signs on the axes
+
+bool signs_are_letters(const Config& config) {
+  return config.model.vocabulary <= static_cast<Index>(kSigns.size());
+}
 
 /// After how many positions the sequence repeats, or 0.
 Index period_of(const Batch& batch, Index b) {
@@ -62,16 +67,16 @@ std::string best_score(const HeadScores& scores) {
 }
 
 /// Signs of the tokens on both axes, where cells of this many pixels have room for them.
-void sign_axes(Figure& figure, const Tokens& tokens, Index vocabulary, double cell) {
+void sign_axes(Figure& figure, const Tokens& tokens, const Config& config, double cell) {
   figure.script.line("unset xtics\nunset ytics");
   if (cell < kLegibleCell) return;
   std::string tics;
   for (Index t = 0; t < tokens.length(); ++t)
-    tics += fmt::format("{}{} {}", t == 0 ? "" : ", ", gnuplot_text(token_sign(tokens(0, t), vocabulary)), t);
+    tics += fmt::format("{}{} {}", t == 0 ? "" : ", ",
+                        gnuplot_text(token_sign(tokens(0, t), config.model.vocabulary)), t);
   const int font = std::clamp(static_cast<int>(cell), 8, 12);
-  const bool letters = vocabulary <= static_cast<Index>(kSigns.size());
   figure.script.line("set xtics ({}) scale 0 font ',{}' {}", tics, font,
-                     letters ? "offset 0,0.4" : "rotate by 90 right");
+                     signs_are_letters(config) ? "offset 0,0.4" : "rotate by 90 right");
   figure.script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0", tics, font);
 }
 
@@ -138,8 +143,7 @@ void explain(Figure& figure, Index period, const Config& config) {
   if (period > 0) first += fmt::format("; dotted: the segment of {} tokens repeats", period);
   std::string second = fmt::format(
       "numbers: the highest score, a mean over the evaluation batch of length {}", config.task.length);
-  if (config.model.vocabulary <= static_cast<Index>(kSigns.size()))
-    second += "; letters, digits and signs: tokens";
+  if (signs_are_letters(config)) second += "; letters, digits and signs: tokens";
   int height = 38;
   for (const std::string& line : {first, second}) {
     figure.script.line("set label {} {} at screen {}, screen {} left font ',12' textcolor rgb '{}'",
@@ -194,13 +198,13 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   const int map = std::clamp(kMapsWidth / static_cast<int>(heads) - kColumnGap, kSmallestMap, kLargestMap);
   const int maps_right = kLeft + static_cast<int>(heads) * (map + kColumnGap) - kColumnGap;
   const int maps_bottom = kTop + static_cast<int>(layers) * (map + kTitle + kSigned);
-  Figure figure = start_figure("attention", std::max(maps_right + kScaleWidth, 620), maps_bottom + kBottom,
+  Figure figure = start_figure("attention", std::max(maps_right + kScaleWidth, 620),
+                               maps_bottom + kBottom + (signs_are_letters(config) ? 0 : kNumbersTaller),
                                fmt::format("What every head looks at after {} steps, on one sequence", step),
                                run_in_words(config));
   start_maps(figure, length, period);
   show_scale(figure, maps_right + 24, kTop + kTitle, kTop + kTitle + map);
-  sign_axes(figure, sequence.inputs, config.model.vocabulary,
-            static_cast<double>(map) / static_cast<double>(length));
+  sign_axes(figure, sequence.inputs, config, static_cast<double>(map) / static_cast<double>(length));
   explain(figure, period, config);
   for (const HeadScores& head : scores) {
     const int left = kLeft + static_cast<int>(head.head) * (map + kColumnGap);
@@ -208,11 +212,11 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
     place(figure, {left, left + map, top, top + map}, "");
     title_map(figure, head, map > kRoomyMap, head_colour(head.layer, head.head, heads));
     figure.script.line(
-        "set label 27 '{}' at graph -0.09, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'",
-        head.head == 0 ? "query" : "", kInk);
+        "set label 27 '{}' at graph {}, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'",
+        head.head == 0 ? "query" : "", signs_are_letters(config) ? -0.09 : -0.145, kInk);
     figure.script.line(
-        "set label 28 '{}' at graph 0.5, graph 0 center offset 0,-1.9 font ',13' textcolor rgb '{}'",
-        head.layer + 1 == layers ? "key" : "", kInk);
+        "set label 28 '{}' at graph 0.5, graph 0 center offset 0,{} font ',13' textcolor rgb '{}'",
+        head.layer + 1 == layers ? "key" : "", signs_are_letters(config) ? -1.9 : -3.1, kInk);
     const std::string block = fmt::format("$map_{}_{}", head.layer, head.head);
     figure.script.data(block, cells_of(recorder.at(pattern(head.layer)), head.head, length));
     figure.script.line("plot {} using 1:2:($3 < 0 ? NaN : $3) with image pixels", block);

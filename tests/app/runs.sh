@@ -100,6 +100,18 @@ interrupt() {
   check "$call: expected $saved" test -s "$saved"
 }
 
+a_broken_model() {
+  expect 0 train tiny.toml --out broken --set train.steps=2
+  # The last numbers of the file become NaN.
+  local file=broken/checkpoints/step-000002.safetensors
+  printf '\377\377\377\177' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 4)) conv=notrunc status=none
+  for command in eval heads ablate; do
+    expect 1 "$command" broken
+    says 'holds a number that is not finite'
+  done
+  check_not "$call: expected no table of a broken model" test -e broken/ablation.csv
+}
+
 what_a_resume_needs() {
   refuses "expected a folder, got ''" -- train tiny.toml --out ''
   expect 0 train tiny.toml --out whole
@@ -170,6 +182,7 @@ models_and_names() {
 a_run
 existing_directories
 a_run_that_died
+a_broken_model
 what_a_resume_needs
 an_interrupted_run
 models_and_names
