@@ -16,17 +16,12 @@ const std::vector<std::string> kMetrics{"step",           "tokens",        "loss
                                         "loss_induction", "loss_noise",    "accuracy_induction",
                                         "learning_rate",  "gradient_norm", "seconds"};
 
-/// Cuts the tables back to where the trainer stands (a run at step 0 writes that row anew); the seconds go on
-/// from the last row that is left.
-double continue_tables(const RunDirectory& run, Index step) {
-  for (const std::filesystem::path& file : {run.metrics_file(), run.heads_file()}) {
-    if (!std::filesystem::exists(file)) continue;
-    CsvTable table = CsvTable::read(file);
-    table.drop_above("step", step == 0 ? -1 : static_cast<double>(step));
-    table.write(file);
-  }
+/// The seconds of the last row up to where the trainer stands. Throws Error if that is not the row of the
+/// last evaluation there was.
+double seconds_so_far(const RunDirectory& run, Index step) {
   if (step == 0) return 0;
-  const CsvTable metrics = CsvTable::read(run.metrics_file());
+  CsvTable metrics = CsvTable::read(run.metrics_file());
+  metrics.drop_above("step", static_cast<double>(step));
   const Index interval = run.config().train.evaluation_interval;
   const Index evaluated = step == run.config().train.steps ? step : step / interval * interval;
   require(metrics.rows() > 0 && metrics.number(metrics.rows() - 1, "step") == static_cast<double>(evaluated),
@@ -34,6 +29,16 @@ double continue_tables(const RunDirectory& run, Index step) {
           "missing",
           run.metrics_file().string(), evaluated, step);
   return metrics.number(metrics.rows() - 1, "seconds");
+}
+
+/// Cuts the tables back to where the trainer stands; a run at step 0 writes that row anew.
+void cut_tables(const RunDirectory& run, Index step) {
+  for (const std::filesystem::path& file : {run.metrics_file(), run.heads_file()}) {
+    if (!std::filesystem::exists(file)) continue;
+    CsvTable table = CsvTable::read(file);
+    table.drop_above("step", step == 0 ? -1 : static_cast<double>(step));
+    table.write(file);
+  }
 }
 
 void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evaluation& evaluation,
@@ -53,7 +58,8 @@ void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evalu
 
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
   const TrainConfig& config = trainer.config().train;
-  const double seconds_before = continue_tables(run, trainer.step());
+  const double seconds_before = seconds_so_far(run, trainer.step());
+  cut_tables(run, trainer.step());
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
