@@ -11,20 +11,8 @@ namespace tapehead {
 
 namespace {
 
-const ModelConfig kAttentionOnly{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
-const ModelConfig kEverything{.vocabulary = 7,
-                              .context = 6,
-                              .width = 8,
-                              .heads = 2,
-                              .layers = 2,
-                              .feed_forward = 12,
-                              .layer_norm = true,
-                              .qkv_bias = true,
-                              .bias = true,
-                              .tied = true,
-                              .dropout = 0.3,
-                              .gelu = GeluForm::erf,
-                              .initialisation = Initialisation::gpt2};
+using testing::kAttentionOnly;
+using testing::kEverything;
 
 }  // namespace
 

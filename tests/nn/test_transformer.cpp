@@ -21,20 +21,8 @@ using testing::Onlooker;
 using testing::random_tokens;
 using testing::same_bits;
 
-const ModelConfig kAttentionOnly{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
-const ModelConfig kEverything{.vocabulary = 7,
-                              .context = 6,
-                              .width = 8,
-                              .heads = 2,
-                              .layers = 2,
-                              .feed_forward = 12,
-                              .layer_norm = true,
-                              .qkv_bias = true,
-                              .bias = true,
-                              .tied = true,
-                              .dropout = 0.3,
-                              .gelu = GeluForm::erf,
-                              .initialisation = Initialisation::gpt2};
+using testing::kAttentionOnly;
+using testing::kEverything;
 
 /// Models that differ in every part.
 std::vector<ModelConfig> every_kind() {

@@ -6,9 +6,26 @@
 #include <vector>
 
 #include "support/functions.h"
+#include "tapehead/nn/model_config.h"
 #include "tapehead/nn/pass.h"
 
 namespace tapehead::testing {
+
+/// The least a model can have, and all it can.
+inline const ModelConfig kAttentionOnly{.vocabulary = 7, .context = 6, .width = 8, .heads = 2, .layers = 2};
+inline const ModelConfig kEverything{.vocabulary = 7,
+                                     .context = 6,
+                                     .width = 8,
+                                     .heads = 2,
+                                     .layers = 2,
+                                     .feed_forward = 12,
+                                     .layer_norm = true,
+                                     .qkv_bias = true,
+                                     .bias = true,
+                                     .tied = true,
+                                     .dropout = 0.3,
+                                     .gelu = GeluForm::erf,
+                                     .initialisation = Initialisation::gpt2};
 
 /// Adds noise to every parameter, so that no bias is 0 and no gain 1.
 void shake(Parameters& parameters);

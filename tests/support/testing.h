@@ -5,8 +5,10 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 
 #include "tapehead/base/number.h"
+#include "tapehead/base/require.h"
 #include "tapehead/tensor/tensor.h"
 
 /// A test that only means something in double (finite differences): it exists in the double build alone.
@@ -30,5 +32,16 @@ void check_close(const Tensor& actual, const Shape& shape, std::initializer_list
 
 /// Independent standard normals.
 Tensor random_tensor(const Shape& shape, std::uint64_t seed, double scale = 1);
+
+/// What the call says against its input, or "accepted".
+template <class Call>
+std::string complaint_of(const Call& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
 
 }  // namespace tapehead::testing

@@ -16,16 +16,7 @@ using namespace tapehead;
 
 namespace {
 
-/// What the call says against its input, or "accepted".
-template <class Call>
-std::string complaint_of(const Call& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using testing::complaint_of;
 
 std::string complaint(std::string_view text, const std::vector<std::string>& overrides = {}) {
   return complaint_of([&] { parse_config(text, "x.toml", overrides); });

@@ -12,20 +12,7 @@ using namespace tapehead::testing;
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// What the call says against its input, or "accepted".
-template <class Call>
-std::string complaint_of(const Call& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-}  // namespace
+using testing::complaint_of;
 
 TEST_CASE("a new run is a folder with the resolved config and a place for checkpoints") {
   const Folder folder;
