@@ -9,6 +9,7 @@ const std::vector<Command>& commands() {
       {"ablate", "what the loss does when a head is taken out", ablate_command},
       {"heads", "what every head looks at", heads_command},
       {"plot", "draw a run's figures", plot_command},
+      {"bench", "how fast a config trains, and where the time goes", bench_command},
       {"inspect", "parameters by name, operations and memory of a step", inspect_command},
   };
   return all;

@@ -5,7 +5,6 @@
 #include "tapehead/app/commands.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
-#include "tapehead/tensor/gemm.h"
 #include "tapehead/tensor/memory.h"
 #include "tapehead/train/run_directory.h"
 #include "tapehead/train/trainer.h"
@@ -23,10 +22,9 @@ struct StepCost {
 };
 
 StepCost measure_step(Trainer& trainer) {
-  const Index before = gemm_operations();
   reset_peak_memory();
-  trainer.advance();
-  StepCost cost{gemm_operations() - before, memory_use().peak, 0, 0};
+  const Trainer::StepReport report = trainer.advance();
+  StepCost cost{report.operations, memory_use().peak, 0, 0};
   cost.parameter_bytes = trainer.model().parameters().count() * static_cast<Index>(sizeof(Real));
   for (const Optimizer::State& state : trainer.optimizer().state())
     cost.average_bytes += state.values.count() * static_cast<Index>(sizeof(Real));
@@ -48,10 +46,6 @@ void print_json(const Trainer& trainer, const StepCost& cost) {
                       {"parameter_bytes", cost.parameter_bytes},
                       {"optimizer_bytes", cost.average_bytes}};
   std::cout << document.dump(2) << "\n";
-}
-
-std::string mebibytes(Index bytes) {
-  return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
 void print_table(const Trainer& trainer, const StepCost& cost) {

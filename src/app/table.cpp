@@ -65,4 +65,8 @@ std::string grouped(long long count) {
   return text;
 }
 
+std::string mebibytes(long long bytes) {
+  return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
 }  // namespace tapehead::app

@@ -1,6 +1,8 @@
 #include "tapehead/autograd/elementary.h"
 
+#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xmath.hpp>
@@ -15,9 +17,25 @@ namespace tapehead {
 
 namespace {
 
-auto value_of(const Variable& x) { return view(x.data(), x.shape()); }
-auto output_of(Variable& y) { return view(y.output(), y.shape()); }
-auto upstream_of(const Variable& y) { return view(y.upstream(), y.shape()); }
+/// Arrays of one shape are looked at as flat ones, whose rank is known when this is compiled; only what is
+/// broadcast needs its shape.
+auto flat(Real* data, const Shape& shape) {
+  const auto count = static_cast<std::size_t>(shape.count());
+  return xt::adapt(data, count, xt::no_ownership(), std::array<std::size_t, 1>{count});
+}
+auto flat(const Real* data, const Shape& shape) {
+  const auto count = static_cast<std::size_t>(shape.count());
+  return xt::adapt(data, count, xt::no_ownership(), std::array<std::size_t, 1>{count});
+}
+
+/// y = f(inputs...), element by element. f is given xtensor expressions.
+template <class F, class... Inputs>
+void compute(Variable& y, const F& f, const Inputs&... inputs) {
+  if (((inputs.shape() == y.shape()) && ...))
+    xt::noalias(flat(y.output(), y.shape())) = f(flat(inputs.data(), inputs.shape())...);
+  else
+    xt::noalias(view(y.output(), y.shape())) = f(view(inputs.data(), inputs.shape())...);
+}
 
 /// sink += gradient summed over the axes along which `shape` was stretched.
 void add_reduced(Real* sink, const Shape& shape, const Tensor& gradient) {
@@ -30,25 +48,34 @@ void add_reduced(Real* sink, const Shape& shape, const Tensor& gradient) {
   for (Index i = 0; i < shape.count(); ++i) sink[i] += reduced.data()[i];
 }
 
-/// Adds `gradient`, an expression of shape `shape`, to what x has so far.
-template <class Expression>
-void accumulate(const Variable& x, const Shape& shape, const Expression& gradient) {
-  Real* sink = x.gradient_sink();
-  if (sink == nullptr) return;
-  if (x.shape() == shape) {
-    xt::noalias(view(sink, shape)) += gradient;
+/// The chain rule through an elementwise op y of x: adds upstream * slope(inputs...), and nothing where
+/// upstream is 0, so that a value which was not taken passes nothing on, however steep the op is there.
+template <class Slope, class... Inputs>
+void accumulate_through(const Variable& x, const Variable& y, const Slope& slope, const Inputs&... inputs) {
+  Real* sum = x.gradient_sum();
+  if (sum == nullptr) return;
+  const auto gradient = [&](const auto& up, const auto&... values) {
+    return xt::where(xt::equal(up, Real{0}), Real{0}, up * slope(values...));
+  };
+  const Shape& shape = y.shape();
+  if (x.shape() == shape && ((inputs.shape() == shape) && ...)) {
+    xt::noalias(flat(sum, shape)) += gradient(flat(y.upstream(), shape), flat(inputs.data(), shape)...);
     return;
   }
   Tensor whole = Tensor::uninitialised(shape);
-  xt::noalias(view(whole)) = gradient;
-  add_reduced(sink, x.shape(), whole);
+  xt::noalias(view(whole)) = gradient(view(y.upstream(), shape), view(inputs.data(), inputs.shape())...);
+  add_reduced(sum, x.shape(), whole);
 }
 
-/// The chain rule through an elementwise op y of x: adds upstream * slope, and nothing where upstream is 0,
-/// so that a value which was not taken passes nothing on, however steep the op is there.
-template <class Slope>
-void accumulate_through(const Variable& x, const Variable& y, const Slope& slope) {
-  accumulate(x, y.shape(), xt::where(xt::equal(upstream_of(y), Real{0}), Real{0}, upstream_of(y) * slope));
+/// For an op that passes y's gradient on as it is: adds it to what x has so far, summed where x was
+/// stretched.
+void accumulate_all(const Variable& x, const Variable& y, bool is_last) {
+  if (x.shape() == y.shape()) {
+    is_last ? y.move_gradient_to(x) : y.add_gradient_to(x);
+  } else if (Real* sum = x.gradient_sum()) {
+    add_reduced(sum, x.shape(),
+                Tensor(y.shape(), std::span(y.upstream(), static_cast<std::size_t>(y.shape().count()))));
+  }
 }
 
 /// How an axis splits an array: outer blocks of `size` slices of `inner` elements.
@@ -70,76 +97,100 @@ AxisSplit split_at(const Shape& shape, int axis) {
 
 Variable add(const Variable& a, const Variable& b) {
   Variable y = Variable::result("add", broadcast(a.shape(), b.shape()), {&a, &b});
-  xt::noalias(output_of(y)) = value_of(a) + value_of(b);
+  compute(
+      y, [](const auto& u, const auto& v) { return u + v; }, a, b);
   record("add", y, [a, b, y] {
-    accumulate(a, y.shape(), upstream_of(y));
-    accumulate(b, y.shape(), upstream_of(y));
+    accumulate_all(b, y, false);
+    accumulate_all(a, y, true);
   });
   return y;
 }
 
 Variable subtract(const Variable& a, const Variable& b) {
   Variable y = Variable::result("subtract", broadcast(a.shape(), b.shape()), {&a, &b});
-  xt::noalias(output_of(y)) = value_of(a) - value_of(b);
+  compute(
+      y, [](const auto& u, const auto& v) { return u - v; }, a, b);
   record("subtract", y, [a, b, y] {
-    accumulate(a, y.shape(), upstream_of(y));
-    accumulate(b, y.shape(), -upstream_of(y));
+    accumulate_through(b, y, [] { return Real{-1}; });
+    accumulate_all(a, y, true);
   });
   return y;
 }
 
 Variable multiply(const Variable& a, const Variable& b) {
   Variable y = Variable::result("multiply", broadcast(a.shape(), b.shape()), {&a, &b});
-  xt::noalias(output_of(y)) = value_of(a) * value_of(b);
+  compute(
+      y, [](const auto& u, const auto& v) { return u * v; }, a, b);
   record("multiply", y, [a, b, y] {
-    accumulate_through(a, y, value_of(b));
-    accumulate_through(b, y, value_of(a));
+    const auto other = [](const auto& v) { return v; };
+    accumulate_through(a, y, other, b);
+    accumulate_through(b, y, other, a);
   });
   return y;
 }
 
 Variable divide(const Variable& a, const Variable& b) {
   Variable y = Variable::result("divide", broadcast(a.shape(), b.shape()), {&a, &b});
-  xt::noalias(output_of(y)) = value_of(a) / value_of(b);
+  compute(
+      y, [](const auto& u, const auto& v) { return u / v; }, a, b);
   record("divide", y, [a, b, y] {
-    accumulate_through(a, y, Real{1} / value_of(b));
-    accumulate_through(b, y, -value_of(y) / value_of(b));
+    accumulate_through(
+        a, y, [](const auto& v) { return Real{1} / v; }, b);
+    accumulate_through(
+        b, y, [](const auto& out, const auto& v) { return -out / v; }, y, b);
   });
   return y;
 }
 
 Variable scale(const Variable& x, Real factor) {
   Variable y = Variable::result("scale", x.shape(), {&x});
-  xt::noalias(output_of(y)) = factor * value_of(x);
-  record("scale", y, [x, y, factor] { accumulate(x, y.shape(), factor * upstream_of(y)); });
+  compute(
+      y, [factor](const auto& v) { return factor * v; }, x);
+  record("scale", y, [x, y, factor] { accumulate_through(x, y, [factor] { return factor; }); });
   return y;
 }
 
 Variable exp(const Variable& x) {
   Variable y = Variable::result("exp", x.shape(), {&x});
-  xt::noalias(output_of(y)) = xt::exp(value_of(x));
-  record("exp", y, [x, y] { accumulate_through(x, y, value_of(y)); });
+  compute(
+      y, [](const auto& v) { return xt::exp(v); }, x);
+  record("exp", y, [x, y] {
+    accumulate_through(
+        x, y, [](const auto& out) { return out; }, y);
+  });
   return y;
 }
 
 Variable log(const Variable& x) {
   Variable y = Variable::result("log", x.shape(), {&x});
-  xt::noalias(output_of(y)) = xt::log(value_of(x));
-  record("log", y, [x, y] { accumulate_through(x, y, Real{1} / value_of(x)); });
+  compute(
+      y, [](const auto& v) { return xt::log(v); }, x);
+  record("log", y, [x, y] {
+    accumulate_through(
+        x, y, [](const auto& v) { return Real{1} / v; }, x);
+  });
   return y;
 }
 
 Variable sqrt(const Variable& x) {
   Variable y = Variable::result("sqrt", x.shape(), {&x});
-  xt::noalias(output_of(y)) = xt::sqrt(value_of(x));
-  record("sqrt", y, [x, y] { accumulate_through(x, y, Real(0.5) / value_of(y)); });
+  compute(
+      y, [](const auto& v) { return xt::sqrt(v); }, x);
+  record("sqrt", y, [x, y] {
+    accumulate_through(
+        x, y, [](const auto& out) { return Real(0.5) / out; }, y);
+  });
   return y;
 }
 
 Variable tanh(const Variable& x) {
   Variable y = Variable::result("tanh", x.shape(), {&x});
-  xt::noalias(output_of(y)) = xt::tanh(value_of(x));
-  record("tanh", y, [x, y] { accumulate_through(x, y, Real{1} - value_of(y) * value_of(y)); });
+  compute(
+      y, [](const auto& v) { return xt::tanh(v); }, x);
+  record("tanh", y, [x, y] {
+    accumulate_through(
+        x, y, [](const auto& out) { return Real{1} - out * out; }, y);
+  });
   return y;
 }
 
@@ -151,8 +202,8 @@ Variable where(const Tensor& condition, const Variable& a, const Variable& b) {
   for (Index i = 0; i < condition.count(); ++i)
     y.output()[i] = condition.data()[i] != 0 ? a.data()[i] : b.data()[i];
   record("where", y, [condition, a, b, y] {
-    Real* da = a.gradient_sink();
-    Real* db = b.gradient_sink();
+    Real* da = a.gradient_sum();
+    Real* db = b.gradient_sum();
     for (Index i = 0; i < condition.count(); ++i) {
       Real* taken = condition.data()[i] != 0 ? da : db;
       if (taken != nullptr) taken[i] += y.upstream()[i];
@@ -166,7 +217,7 @@ Variable reshape(const Variable& x, const Shape& shape) {
           x.shape().count(), shape, shape.count());
   Variable y = Variable::result("reshape", shape, {&x});
   std::copy_n(x.data(), shape.count(), y.output());
-  record("reshape", y, [x, y] { accumulate(x, x.shape(), view(y.upstream(), x.shape())); });
+  record("reshape", y, [x, y] { y.move_gradient_to(x); });
   return y;
 }
 
@@ -178,8 +229,10 @@ Variable transpose(const Variable& x, int axis, int other_axis) {
   std::swap(order[static_cast<std::size_t>(axis)], order[static_cast<std::size_t>(other_axis)]);
   const Shape shape = x.shape().with(axis, x.shape()[other_axis]).with(other_axis, x.shape()[axis]);
   Variable y = Variable::result("transpose", shape, {&x});
-  xt::noalias(output_of(y)) = xt::transpose(value_of(x), order);
-  record("transpose", y, [x, y, order] { accumulate(x, x.shape(), xt::transpose(upstream_of(y), order)); });
+  xt::noalias(view(y.output(), y.shape())) = xt::transpose(view(x.data(), x.shape()), order);
+  record("transpose", y, [x, y, order] {
+    xt::noalias(view(x.gradient_sum(), x.shape())) += xt::transpose(view(y.upstream(), y.shape()), order);
+  });
   return y;
 }
 
@@ -194,7 +247,7 @@ Variable slice(const Variable& x, int axis, Index begin, Index end) {
   for (Index i = 0; i < split.outer; ++i)
     std::copy_n(x.data() + i * stride + first, run, y.output() + i * run);
   record("slice", y, [x, y, split, run, stride, first] {
-    Real* dx = x.gradient_sink();
+    Real* dx = x.gradient_sum();
     for (Index i = 0; i < split.outer; ++i)
       for (Index j = 0; j < run; ++j) dx[i * stride + first + j] += y.upstream()[i * run + j];
   });
@@ -214,7 +267,7 @@ Variable sum(const Variable& x, int axis) {
       y.output()[i * split.inner + k] = static_cast<Real>(total);
     }
   record("sum", y, [x, y, split] {
-    Real* dx = x.gradient_sink();
+    Real* dx = x.gradient_sum();
     for (Index i = 0; i < split.outer; ++i)
       for (Index j = 0; j < split.size; ++j)
         for (Index k = 0; k < split.inner; ++k)
@@ -249,7 +302,7 @@ Variable max(const Variable& x, int axis) {
       y.output()[i * split.inner + k] = x.data()[place];
     }
   record("max", y, [x, y, places] {
-    Real* dx = x.gradient_sink();
+    Real* dx = x.gradient_sum();
     for (std::size_t i = 0; i < places.size(); ++i) dx[places[i]] += y.upstream()[i];
   });
   return y;
@@ -262,7 +315,7 @@ Variable softmax(const Variable& x) {
   for (Index i = 0; i < x.shape().rows(); ++i)
     kernels::softmax_row(y.output() + i * width, x.data() + i * width, width);
   record("softmax", y, [x, y, width] {
-    Real* dx = x.gradient_sink();
+    Real* dx = x.gradient_sum();
     for (Index i = 0; i < x.shape().rows(); ++i)
       kernels::softmax_row_backward(dx + i * width, y.upstream() + i * width, y.data() + i * width, width);
   });
@@ -278,7 +331,7 @@ Variable gather(const Variable& x, const Tokens& ids) {
   Variable y = Variable::result("gather", {ids.batch(), ids.length()}, {&x});
   for (Index i = 0; i < ids.count(); ++i) y.output()[i] = x.data()[i * width + ids.data()[i]];
   record("gather", y, [x, y, ids, width] {
-    Real* dx = x.gradient_sink();
+    Real* dx = x.gradient_sum();
     for (Index i = 0; i < ids.count(); ++i) dx[i * width + ids.data()[i]] += y.upstream()[i];
   });
   return y;

@@ -44,8 +44,10 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias)
   kernels::linear_forward(y.output(), x.data(), weight.data(), bias ? bias.data() : nullptr, rows, inputs,
                           outputs);
   record("linear", y, [x, weight, bias, y, rows, inputs, outputs] {
-    kernels::linear_backward(x.gradient_sink(), weight.gradient_sink(), bias.gradient_sink(), y.upstream(),
-                             x.data(), weight.data(), rows, inputs, outputs);
+    const kernels::Sink dx = x.gradient_sink();
+    const kernels::Sink dweight = weight.gradient_sink();
+    kernels::linear_backward(dx, dweight, bias.gradient_sum(), y.upstream(), x.data(), weight.data(), rows,
+                             inputs, outputs);
   });
   return y;
 }
@@ -57,7 +59,7 @@ Variable embedding(const Variable& table, const Tokens& ids) {
   Variable y = Variable::result("embedding", {ids.batch(), ids.length(), width}, {&table});
   kernels::embedding_forward(y.output(), table.data(), ids.data(), ids.count(), width);
   record("embedding", y, [table, y, ids, width] {
-    kernels::embedding_backward(table.gradient_sink(), y.upstream(), ids.data(), ids.count(), width);
+    kernels::embedding_backward(table.gradient_sum(), y.upstream(), ids.data(), ids.count(), width);
   });
   return y;
 }
@@ -77,9 +79,10 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
                               bias ? bias.data() : nullptr, epsilon, rows, width);
   record("layer_norm", y,
          [x, gain, bias, y, means = std::move(means), scales = std::move(scales), rows, width] {
-           kernels::layer_norm_backward(x.gradient_sink(), gain.gradient_sink(), bias.gradient_sink(),
-                                        y.upstream(), x.data(), gain.data(), means.data(), scales.data(),
-                                        rows, width);
+           Real* dgain = gain.gradient_sum();
+           Real* dbias = bias.gradient_sum();
+           kernels::layer_norm_backward(x.gradient_sink(), dgain, dbias, y.upstream(), x.data(), gain.data(),
+                                        means.data(), scales.data(), rows, width);
          });
   return y;
 }
@@ -94,7 +97,7 @@ Variable dropout(const Variable& x, double p, Generator& generator) {
   Variable y = Variable::result("dropout", x.shape(), {&x});
   kernels::dropout_forward(y.output(), x.data(), kept.data(), factor, x.shape().count());
   record("dropout", y, [x, y, kept = std::move(kept), factor] {
-    kernels::dropout_backward(x.gradient_sink(), y.upstream(), kept.data(), factor, x.shape().count());
+    kernels::dropout_backward(x.gradient_sum(), y.upstream(), kept.data(), factor, x.shape().count());
   });
   return y;
 }
@@ -124,8 +127,10 @@ Variable attention_pattern(const Variable& queries, const Variable& keys, Index 
   kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(), mask.causal,
                                      visible.empty() ? nullptr : visible.data(), sizes);
   record("attention_pattern", p, [queries, keys, p, sizes] {
-    kernels::attention_pattern_backward(queries.gradient_sink(), keys.gradient_sink(), p.upstream(), p.data(),
-                                        queries.data(), keys.data(), sizes);
+    const kernels::Sink dqueries = queries.gradient_sink();
+    const kernels::Sink dkeys = keys.gradient_sink();
+    kernels::attention_pattern_backward(dqueries, dkeys, p.upstream(), p.data(), queries.data(), keys.data(),
+                                        sizes);
   });
   return p;
 }

@@ -48,8 +48,8 @@ Variable matmul(const Variable& a, const Variable& b) {
          {b.data() + from_b[i] * k * n, n}, m, n, k, 1, 0);
 
   record("matmul", y, [a, b, y, m, n, k, from_a, from_b] {
-    Real* da = a.gradient_sink();
-    Real* db = b.gradient_sink();
+    Real* da = a.gradient_sum();
+    Real* db = b.gradient_sum();
     for (std::size_t i = 0; i < from_a.size(); ++i) {
       const Real* dy = y.upstream() + static_cast<Index>(i) * m * n;
       if (da != nullptr)

@@ -1,5 +1,7 @@
 #include "tapehead/autograd/tape.h"
 
+#include <algorithm>
+
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -16,18 +18,52 @@ Variable Tape::variable(Tensor value) {
 }
 
 Variable Tape::parameter(const Parameter& parameter) {
-  leaves_.push_back(recorded(Variable::window(parameter.data(), parameter.shape)));
   if (parameters_ == nullptr) {
     parameters_ = parameter.owner;
     parameters_version_ = parameters_->version();
-    gradients_ = Gradients({parameters_->count()});
+    gradients_ = Gradients::uninitialised({parameters_->count()});
   }
   require(parameters_ == parameter.owner, "[tape] one tape goes through the parameters of one model only");
-  leaves_.back().node_->gradient = gradients_.data() + parameter.offset;
-  return leaves_.back();
+  for (const Variable& window : windows_)
+    if (begin_of(window) == parameter.offset && window.shape() == parameter.shape) return window;
+  const Variable added = recorded(Variable::window(parameter.data(), parameter.shape));
+  added.node_->gradient_home = gradients_.data() + parameter.offset;
+  // Windows that overlap cannot each write the whole of theirs: they add, to zeros.
+  for (const Variable& window : windows_)
+    if (begin_of(window) < parameter.offset + parameter.shape.count() &&
+        parameter.offset < begin_of(window) + window.shape().count()) {
+      window.gradient_sum();
+      added.gradient_sum();
+    }
+  windows_.push_back(added);
+  return added;
+}
+
+Index Tape::begin_of(const Variable& window) const { return window.node_->gradient_home - gradients_.data(); }
+
+void Tape::fill_gaps() {
+  std::sort(windows_.begin(), windows_.end(),
+            [&](const Variable& a, const Variable& b) { return begin_of(a) < begin_of(b); });
+  Index filled = 0;
+  const auto fill_to = [&](Index end) {
+    if (filled < end) std::fill(gradients_.data() + filled, gradients_.data() + end, Real{0});
+  };
+  for (const Variable& window : windows_) {
+    if (window.upstream() == nullptr) continue;
+    fill_to(begin_of(window));
+    filled = std::max(filled, begin_of(window) + window.shape().count());
+  }
+  fill_to(gradients_.count());
+}
+
+Profile::Clock::duration Tape::lap() {
+  if (profile_ == nullptr) return {};
+  const Profile::Clock::time_point now = Profile::Clock::now();
+  return now - std::exchange(last_time_, now);
 }
 
 void Tape::record(const char* op, const Variable& result, std::function<void()> backward) {
+  if (profile_ != nullptr) profile_->add_forward(op, lap());
   steps_.push_back({op, result, std::move(backward)});
 }
 
@@ -38,16 +74,20 @@ Gradients Tape::backward(const Variable& loss) {
   require(loss.tape() == this, "[backward] the loss is not on this tape: no recorded variable leads to it");
   require(parameters_ == nullptr || parameters_->version() == parameters_version_,
           "[backward] the parameters were changed since the forward pass used them");
+  lap();
   try {
-    *loss.gradient_sink() += 1;
+    *loss.gradient_sum() += 1;
     while (!steps_.empty()) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
       if (step.result.upstream() != nullptr) step.backward();
       step.result.node_->tape = nullptr;
       step.result.node_->has_run = true;
+      if (profile_ != nullptr) profile_->add_backward(step.op, lap());
     }
     for (const Variable& leaf : leaves_) leaf.node_->has_run = true;
+    for (const Variable& window : windows_) window.node_->has_run = true;
+    if (parameters_ != nullptr) fill_gaps();
   } catch (...) {
     clear();
     throw;
@@ -60,8 +100,10 @@ Gradients Tape::backward(const Variable& loss) {
 void Tape::clear() {
   for (const Step& step : steps_) step.result.node_->tape = nullptr;
   for (const Variable& leaf : leaves_) leaf.node_->tape = nullptr;
+  for (const Variable& window : windows_) window.node_->tape = nullptr;
   steps_.clear();
   leaves_.clear();
+  windows_.clear();
   parameters_ = nullptr;
   gradients_ = Gradients();
 }

@@ -17,6 +17,11 @@ namespace {
 
 thread_local bool inside_loop = false;
 
+constexpr Index kChunk = Index{1} << 16;
+constexpr Index kWorthSharing = 4 * kChunk;  // a smaller loop is over before a second thread has woken
+
+Index chunks_of(Index count) { return (count + kChunk - 1) / kChunk; }
+
 /// One call of parallel_for: the indices still to take, and what went wrong where.
 struct Loop {
   Loop(const std::function<void(Index)>& loop_body, Index loop_count) : body(loop_body), count(loop_count) {}
@@ -113,6 +118,21 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
     pool.run(loop, helpers);
   }
   if (loop.failure) std::rethrow_exception(loop.failure);
+}
+
+void for_each_chunk(Index count, int threads, const std::function<void(Index, Index)>& body) {
+  parallel_for(chunks_of(count), count < kWorthSharing ? 1 : threads,
+               [&](Index chunk) { body(chunk * kChunk, std::min(count, (chunk + 1) * kChunk)); });
+}
+
+double sum_over_chunks(Index count, int threads, const std::function<double(Index, Index)>& part) {
+  std::vector<double> parts(static_cast<std::size_t>(chunks_of(count)));
+  for_each_chunk(count, threads, [&](Index begin, Index end) {
+    parts[static_cast<std::size_t>(begin / kChunk)] = part(begin, end);
+  });
+  double sum = 0;
+  for (const double one : parts) sum += one;
+  return sum;
 }
 
 int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tapehead/kernels/lanes.h"
 #include "tapehead/kernels/softmax.h"
 #include "tapehead/tensor/gemm.h"
 #include "tapehead/tensor/memory.h"
@@ -29,26 +30,62 @@ void for_each_head(AttentionSizes s, const F& f) {
 
 Real score_scale(AttentionSizes s) { return 1 / std::sqrt(static_cast<Real>(s.head_width)); }
 
-/// Turns one row of scores into weights over the keys that may be seen.
-void weigh(Real* row, Index seen, Index length, const std::uint8_t* visible) {
-  std::fill(row + seen, row + length, Real{0});
-  if (visible == nullptr) {
-    softmax_row(row, row, seen);
-    return;
+/// Whether no query looks ahead: what a mask leaves behind and an edit may undo, so it is read off the
+/// weights.
+bool is_causal(const Real* pattern, Index length) {
+  for (Index i = 0; i < length; ++i) {
+    const Real* row = pattern + i * length;
+    Lanes ahead(Real{0});
+    const Index start = (i + 1) / kLanes * kLanes;
+    for_each_lanes(length - start, [&](Index j, Index lanes) {
+      Lanes weights = load(row + start + j, lanes);
+      if (start + j <= i)
+        weights =
+            xsimd::select(lane_numbers() > Lanes(static_cast<Real>(i - start - j)), weights, Lanes(Real{0}));
+      ahead = ahead + xsimd::abs(weights);
+    });
+    if (!xsimd::all(ahead == Lanes(Real{0}))) return false;
   }
-  bool any = false;
-  for (Index j = 0; j < seen; ++j) {
-    if (visible[j] != 0) {
-      any = true;
-    } else {
-      row[j] = -std::numeric_limits<Real>::infinity();
+  return true;
+}
+
+/// `seen` rounded up to whole vectors, but at most `length`: lanes cost nothing, and part of a vector does.
+Index whole_lanes(Index seen, Index length) {
+  return std::min(length, (seen + kLanes - 1) / kLanes * kLanes);
+}
+
+constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
+
+/// Hides all scores but the first `seen` in the vector where those end, and returns where that vector ends.
+Index hide_ahead(Real* row, Index seen, Index length) {
+  const Index end = whole_lanes(seen, length);
+  const Index start = seen / kLanes * kLanes;
+  if (start == end) return end;
+  const Index lanes = end - start;
+  const Lanes places = lane_numbers();
+  const Lanes scores = load(row + start, lanes);
+  store(row + start, xsimd::select(places < Lanes(static_cast<Real>(seen - start)), scores, Lanes(kHidden)),
+        lanes);
+  return end;
+}
+
+/// Turns one row of scores into weights over the keys that may be seen: the first `seen`, of which `visible`,
+/// unless null, says 1. Hidden scores become -infinity, and so weight 0.
+void weigh(Real* row, Index seen, Index length, const std::uint8_t* visible) {
+  const Index end = hide_ahead(row, seen, length);
+  for_each_lanes(length - end, [&](Index j, Index lanes) { store(row + end + j, Lanes(Real{0}), lanes); });
+  if (visible != nullptr) {
+    bool any = false;
+    for (Index j = 0; j < seen; ++j) {
+      any = any || visible[j] != 0;
+      if (visible[j] == 0) row[j] = kHidden;
+    }
+    if (!any) {
+      std::fill_n(row, end, Real{0});
+      return;
     }
   }
-  if (any) {
-    softmax_row(row, row, seen);
-  } else {
-    std::fill_n(row, seen, Real{0});
-  }
+  softmax_row(row, row, end);
 }
 
 }  // namespace
@@ -59,52 +96,60 @@ void attention_pattern_forward(Real* pattern, const Real* queries, const Real* k
   for_each_head(s, [&](HeadPlace at) {
     Real* p = pattern + at.pattern;
     gemm(p, s.length, {queries + at.row, stride}, {keys + at.row, stride, true}, s.length, s.length,
-         s.head_width, score_scale(s), 0);
+         s.head_width, score_scale(s), 0, causal ? Triangle::lower_c : Triangle::none);
     for (Index i = 0; i < s.length; ++i)
       weigh(p + i * s.length, causal ? i + 1 : s.length, s.length,
             visible == nullptr ? nullptr : visible + at.sequence * s.length);
   });
 }
 
-void attention_pattern_backward(Real* dqueries, Real* dkeys, const Real* dpattern, const Real* pattern,
+void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
                                 const Real* queries, const Real* keys, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   const Buffer dscores = allocate(s.length * s.length);
+  bool zero_ahead = false;
   for_each_head(s, [&](HeadPlace at) {
+    const bool causal = is_causal(pattern + at.pattern, s.length);
+    if (causal && !zero_ahead) std::fill_n(dscores.get(), s.length * s.length, Real{0});
+    zero_ahead = causal;
     // pattern = softmax(scores), row by row; hidden keys have weight 0 and so get 0
-    std::fill_n(dscores.get(), s.length * s.length, Real{0});
-    for (Index i = 0; i < s.length; ++i)
-      softmax_row_backward(dscores.get() + i * s.length, dpattern + at.pattern + i * s.length,
-                           pattern + at.pattern + i * s.length, s.length);
+    for (Index i = 0; i < s.length; ++i) {
+      const Index row = i * s.length;
+      softmax_row_backward({dscores.get() + row, 0}, dpattern + at.pattern + row, pattern + at.pattern + row,
+                           causal ? whole_lanes(i + 1, s.length) : s.length);
+    }
     // scores = q kᵀ / sqrt(D)
-    if (dqueries != nullptr)
-      gemm(dqueries + at.row, stride, {dscores.get(), s.length}, {keys + at.row, stride}, s.length,
-           s.head_width, s.length, score_scale(s), 1);
-    if (dkeys != nullptr)
-      gemm(dkeys + at.row, stride, {dscores.get(), s.length, true}, {queries + at.row, stride}, s.length,
-           s.head_width, s.length, score_scale(s), 1);
+    if (dqueries)
+      gemm(dqueries.data + at.row, stride, {dscores.get(), s.length}, {keys + at.row, stride}, s.length,
+           s.head_width, s.length, score_scale(s), dqueries.keep,
+           causal ? Triangle::lower_a : Triangle::none);
+    if (dkeys)
+      gemm(dkeys.data + at.row, stride, {dscores.get(), s.length, true}, {queries + at.row, stride}, s.length,
+           s.head_width, s.length, score_scale(s), dkeys.keep, causal ? Triangle::upper_a : Triangle::none);
   });
 }
 
 void attention_mix_forward(Real* output, const Real* pattern, const Real* values, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
+    const bool causal = is_causal(pattern + at.pattern, s.length);
     gemm(output + at.row, stride, {pattern + at.pattern, s.length}, {values + at.row, stride}, s.length,
-         s.head_width, s.length, 1, 0);
+         s.head_width, s.length, 1, 0, causal ? Triangle::lower_a : Triangle::none);
   });
 }
 
-void attention_mix_backward(Real* dpattern, Real* dvalues, const Real* doutput, const Real* pattern,
+void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, const Real* pattern,
                             const Real* values, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
     // output = pattern * values
-    if (dpattern != nullptr)
-      gemm(dpattern + at.pattern, s.length, {doutput + at.row, stride}, {values + at.row, stride, true},
-           s.length, s.length, s.head_width, 1, 1);
-    if (dvalues != nullptr)
-      gemm(dvalues + at.row, stride, {pattern + at.pattern, s.length, true}, {doutput + at.row, stride},
-           s.length, s.head_width, s.length, 1, 1);
+    if (dpattern)
+      gemm(dpattern.data + at.pattern, s.length, {doutput + at.row, stride}, {values + at.row, stride, true},
+           s.length, s.length, s.head_width, 1, dpattern.keep);
+    if (!dvalues) return;
+    const bool causal = is_causal(pattern + at.pattern, s.length);
+    gemm(dvalues.data + at.row, stride, {pattern + at.pattern, s.length, true}, {doutput + at.row, stride},
+         s.length, s.head_width, s.length, 1, dvalues.keep, causal ? Triangle::upper_a : Triangle::none);
   });
 }
 

@@ -1,44 +1,17 @@
 #include "tapehead/kernels/gelu.h"
 
-#include <algorithm>
-#include <array>
 #include <numbers>
-#include <xsimd/xsimd.hpp>
+
+#include "tapehead/kernels/lanes.h"
 
 namespace tapehead::kernels {
 
 namespace {
 
-using Lanes = xsimd::batch<Real>;
-constexpr Index kLanes = static_cast<Index>(Lanes::size);
-
 constexpr Real kRootTwoOverPi = static_cast<Real>(std::numbers::inv_sqrtpi * std::numbers::sqrt2);
 constexpr Real kCubic = static_cast<Real>(0.044715);
 constexpr Real kRootHalf = static_cast<Real>(1 / std::numbers::sqrt2);
 constexpr Real kDensityAtZero = static_cast<Real>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-
-/// Calls f(offset, lanes in use) over `count` numbers; f must touch only the lanes in use.
-template <class F>
-void for_each_lanes(Index count, const F& f) {
-  for (Index i = 0; i < count; i += kLanes) f(i, std::min(kLanes, count - i));
-}
-
-Lanes load(const Real* from, Index lanes) {
-  if (lanes == kLanes) return Lanes::load_unaligned(from);
-  std::array<Real, Lanes::size> part{};
-  std::copy_n(from, lanes, part.begin());
-  return Lanes::load_unaligned(part.data());
-}
-
-void store(Real* to, const Lanes& value, Index lanes) {
-  if (lanes == kLanes) {
-    value.store_unaligned(to);
-    return;
-  }
-  std::array<Real, Lanes::size> part;
-  value.store_unaligned(part.data());
-  std::copy_n(part.begin(), lanes, to);
-}
 
 }  // namespace
 
@@ -52,7 +25,7 @@ void gelu_forward(Real* y, const Real* x, GeluForm form, Index count) {
   });
 }
 
-void gelu_backward(Real* dx, const Real* dy, const Real* x, GeluForm form, Index count) {
+void gelu_backward(Sink dx, const Real* dy, const Real* x, GeluForm form, Index count) {
   const Real half = static_cast<Real>(0.5);
   for_each_lanes(count, [&](Index i, Index lanes) {
     const Lanes v = load(x + i, lanes);
@@ -66,7 +39,7 @@ void gelu_backward(Real* dx, const Real* dy, const Real* x, GeluForm form, Index
       // y = v Φ(v), so y' = Φ(v) + v φ(v)
       slope = half * (Real{1} + xsimd::erf(v * kRootHalf)) + v * kDensityAtZero * xsimd::exp(-half * v * v);
     }
-    store(dx + i, load(dx + i, lanes) + load(dy + i, lanes) * slope, lanes);
+    put(dx + i, load(dy + i, lanes) * slope, lanes);
   });
 }
 

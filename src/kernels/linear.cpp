@@ -14,12 +14,12 @@ void linear_forward(Real* y, const Real* x, const Real* weight, const Real* bias
   gemm(y, outputs, {x, inputs}, {weight, inputs, true}, rows, outputs, inputs, 1, keep);
 }
 
-void linear_backward(Real* dx, Real* dweight, Real* dbias, const Real* dy, const Real* x, const Real* weight,
+void linear_backward(Sink dx, Sink dweight, Real* dbias, const Real* dy, const Real* x, const Real* weight,
                      Index rows, Index inputs, Index outputs) {
   // y = x Wᵀ
-  if (dx != nullptr) gemm(dx, inputs, {dy, outputs}, {weight, inputs}, rows, inputs, outputs, 1, 1);
-  if (dweight != nullptr)
-    gemm(dweight, inputs, {dy, outputs, true}, {x, inputs}, outputs, inputs, rows, 1, 1);
+  if (dx) gemm(dx.data, inputs, {dy, outputs}, {weight, inputs}, rows, inputs, outputs, 1, dx.keep);
+  if (dweight)
+    gemm(dweight.data, inputs, {dy, outputs, true}, {x, inputs}, outputs, inputs, rows, 1, dweight.keep);
   // y += b
   if (dbias != nullptr)
     for (Index i = 0; i < rows; ++i)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "tapehead/base/require.h"
 
@@ -30,15 +29,16 @@ int Shape::checked_axis(int axis) const {
 }
 
 Shape Shape::with(int axis, Index size) const {
-  std::vector<Index> sizes(this->sizes().begin(), this->sizes().end());
+  std::array<Index, kMaxRank> sizes = sizes_;
   sizes[static_cast<std::size_t>(checked_axis(axis))] = size;
-  return Shape(sizes);
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_)));
 }
 
 Shape Shape::without(int axis) const {
-  std::vector<Index> sizes(this->sizes().begin(), this->sizes().end());
-  sizes.erase(sizes.begin() + checked_axis(axis));
-  return Shape(sizes);
+  std::array<Index, kMaxRank> sizes = sizes_;
+  const auto gone = sizes.begin() + checked_axis(axis);
+  std::copy(gone + 1, sizes.begin() + rank_, gone);
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_ - 1)));
 }
 
 Index Shape::rows() const {
@@ -58,8 +58,9 @@ std::string to_string(const Shape& shape) {
 }
 
 Shape broadcast(const Shape& a, const Shape& b) {
+  if (a == b) return a;
   const int rank = std::max(a.rank(), b.rank());
-  std::vector<Index> sizes(static_cast<std::size_t>(rank));
+  std::array<Index, Shape::kMaxRank> sizes{};
   for (int back = 1; back <= rank; ++back) {
     const Index from_a = back <= a.rank() ? a[-back] : 1;
     const Index from_b = back <= b.rank() ? b[-back] : 1;
@@ -68,7 +69,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
             b, from_a, from_b, back);
     sizes[static_cast<std::size_t>(rank - back)] = from_a == 1 ? from_b : from_a;
   }
-  return Shape(sizes);
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));
 }
 
 }  // namespace tapehead

@@ -1,19 +1,33 @@
 #include "tapehead/train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
 
 namespace {
 
-bool all_finite(const Tensor& values) {
+bool all_finite(const Tensor& values, int threads) {
   // A sum of zeros times the numbers is NaN exactly if one of them is not finite.
-  Real probe = 0;
+  return sum_over_chunks(values.count(), threads, [&](Index begin, Index end) {
+           Real probe = 0;
 #pragma omp simd reduction(+ : probe)
-  for (Index i = 0; i < values.count(); ++i) probe += 0 * values.data()[i];
-  return probe == 0;
+           for (Index i = begin; i < end; ++i) probe += 0 * values.data()[i];
+           return static_cast<double>(probe);
+         }) == 0;
+}
+
+/// Calls body(entry, begin, end) for the part of each entry that lies in a stretch of the flat buffer.
+template <class Body>
+void for_each_part(const std::vector<Parameters::Entry>& entries, Index begin, Index end, const Body& body) {
+  for (const Parameters::Entry& entry : entries) {
+    const Index from = std::max(begin, entry.offset);
+    const Index to = std::min(end, entry.offset + entry.count());
+    if (from < to) body(entry, from, to);
+  }
 }
 
 }  // namespace
@@ -23,10 +37,10 @@ Optimizer::Optimizer(double learning_rate, std::vector<std::string> state_names)
   for (std::string& name : state_names) state_.push_back({std::move(name), Tensor()});
 }
 
-void Optimizer::step(Parameters& parameters, const Gradients& gradients) {
+void Optimizer::step(Parameters& parameters, const Gradients& gradients, int threads) {
   require(gradients.count() == parameters.count(), "[optimizer] expected {} gradients, got {}",
           parameters.count(), gradients.count());
-  require(all_finite(gradients),
+  require(all_finite(gradients, threads),
           "[optimizer] a gradient is not finite; the parameters were left as they are");
   for (State& state : state_) {
     if (state.values.count() == 0) state.values = Tensor({parameters.count()});
@@ -35,9 +49,12 @@ void Optimizer::step(Parameters& parameters, const Gradients& gradients) {
   }
   ++steps_;
   Real* values = parameters.change().data();
-  for (const Parameters::Entry& entry : parameters.entries())
-    update(values + entry.offset, gradients.data() + entry.offset, entry.offset, entry.count(),
-           entry.decays());
+  for_each_chunk(parameters.count(), threads, [&](Index begin, Index end) {
+    for_each_part(parameters.entries(), begin, end,
+                  [&](const Parameters::Entry& entry, Index from, Index to) {
+                    update(values + from, gradients.data() + from, from, to - from, entry.decays());
+                  });
+  });
 }
 
 void Optimizer::restore(Index steps, std::vector<State> state) {
@@ -96,15 +113,20 @@ void Adam::update(Real* w, const Real* g, Index offset, Index count, bool decay)
   }
 }
 
-double clip_norm(Gradients& gradients, double limit) {
-  double squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (Index i = 0; i < gradients.count(); ++i)
-    squares += static_cast<double>(gradients.data()[i]) * static_cast<double>(gradients.data()[i]);
+double clip_norm(Gradients& gradients, double limit, int threads) {
+  const double squares = sum_over_chunks(gradients.count(), threads, [&](Index begin, Index end) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = begin; i < end; ++i)
+      sum += static_cast<double>(gradients.data()[i]) * static_cast<double>(gradients.data()[i]);
+    return sum;
+  });
   const double norm = std::sqrt(squares);
   if (limit > 0 && norm > limit && std::isfinite(norm)) {
     const Real factor = static_cast<Real>(limit / norm);
-    for (Real& gradient : gradients.values()) gradient *= factor;
+    for_each_chunk(gradients.count(), threads, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) gradients.data()[i] *= factor;
+    });
   }
   return norm;
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
+#include "tapehead/tensor/gemm.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/schedule.h"
 
@@ -33,18 +35,41 @@ const Config& checked(const Config& config) {
   return config;
 }
 
-/// Adds sets 2^k apart, for k = 0, 1, ...: the first ends up with the sum, in an order that depends on their
-/// number alone.
-void add_in_tree(std::vector<Gradients>& sets) {
-  const std::size_t count = sets.size();
-  for (std::size_t apart = 1; apart < count; apart *= 2)
-    for (std::size_t i = 0; i + apart < count; i += 2 * apart) {
-      Real* sum = sets[i].data();
-      const Real* other = sets[i + apart].data();
-      for (Index j = 0; j < sets[i].count(); ++j) sum[j] += other[j];
-      sets[i + apart] = Gradients();
-    }
+/// What one shard of a batch gives.
+struct ShardResult {
+  Gradients gradients;
+  double loss = 0;
+  Index operations = 0;
+  Profile profile;
+};
+
+/// Adds sets 2^k apart, for k = 0, 1, ..., into the first: an order that depends on their number alone.
+void add_in_tree(std::vector<ShardResult>& shards, int threads) {
+  const std::size_t count = shards.size();
+  for_each_chunk(shards.front().gradients.count(), threads, [&](Index begin, Index end) {
+    for (std::size_t apart = 1; apart < count; apart *= 2)
+      for (std::size_t i = 0; i + apart < count; i += 2 * apart) {
+        Real* sum = shards[i].gradients.data();
+        const Real* other = shards[i + apart].gradients.data();
+        for (Index j = begin; j < end; ++j) sum[j] += other[j];
+      }
+  });
 }
+
+/// Adds the time since the last lap to a profile, under a name.
+class Laps {
+ public:
+  explicit Laps(Profile* profile) : profile_(profile) {}
+  void lap(const char* name) {
+    if (profile_ == nullptr) return;
+    const Profile::Clock::time_point now = Profile::Clock::now();
+    profile_->add_forward(name, now - std::exchange(last_, now));
+  }
+
+ private:
+  Profile* profile_;
+  Profile::Clock::time_point last_ = Profile::Clock::now();
+};
 
 }  // namespace
 
@@ -68,42 +93,54 @@ Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int t
 Trainer::Trainer(const std::filesystem::path& checkpoint, int threads)
     : Trainer(load_checkpoint(checkpoint), checkpoint, threads) {}
 
-Gradients Trainer::gradients_of(const Batch& batch, double& loss) const {
+Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile* profile) const {
   const Index shard_size = config_.train.shard;
-  const Index shards = (batch.size() + shard_size - 1) / shard_size;
+  const Index count = (batch.size() + shard_size - 1) / shard_size;
   const double positions = static_cast<double>(batch.targets.count());
-  std::vector<Gradients> sets(static_cast<std::size_t>(shards));
-  std::vector<double> losses(static_cast<std::size_t>(shards));
-  parallel_for(shards, threads_, [&](Index shard) {
-    const Index first = shard * shard_size;
+  std::vector<ShardResult> shards(static_cast<std::size_t>(count));
+  parallel_for(count, threads_, [&](Index index) {
+    ShardResult& shard = shards[static_cast<std::size_t>(index)];
+    const Index operations_before = gemm_operations();
+    const Index first = index * shard_size;
     const Batch part = batch.rows(first, std::min(shard_size, batch.size() - first));
-    Tape tape;
-    Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, shard));
+    Tape tape(profile == nullptr ? nullptr : &shard.profile);
+    Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, index));
     const Variable sum =
         cross_entropy(model_(std::move(pass), part.inputs), part.targets, {.divisor = positions});
     require(std::isfinite(sum.item()),
             "[train] the loss is not finite at step {}, shard {}; a smaller learning rate may help",
-            step_ + 1, shard);
-    losses[static_cast<std::size_t>(shard)] = static_cast<double>(sum.item());
-    sets[static_cast<std::size_t>(shard)] = tape.backward(sum);
+            step_ + 1, index);
+    shard.loss = static_cast<double>(sum.item());
+    shard.gradients = tape.backward(sum);
+    shard.operations = gemm_operations() - operations_before;
   });
-  loss = 0;
-  for (const double part : losses) loss += part;
-  add_in_tree(sets);
-  return std::move(sets.front());
+  Laps laps(profile);
+  for (const ShardResult& shard : shards) {
+    report.loss += shard.loss;
+    report.operations += shard.operations;
+    if (profile != nullptr) profile->add(shard.profile);
+  }
+  add_in_tree(shards, threads_);
+  laps.lap("reduce");
+  return std::move(shards.front().gradients);
 }
 
-Trainer::StepReport Trainer::advance() {
+Trainer::StepReport Trainer::advance(Profile* profile) {
+  Laps laps(profile);
   Generator data(config_.train.data_seed, Purpose::data, step_);
   const Batch batch = task_->sample(data, config_.train.batch);
+  laps.lap("batch");
   StepReport report{};
-  Gradients gradients = gradients_of(batch, report.loss);
-  report.gradient_norm = clip_norm(gradients, config_.train.clip);
+  Gradients gradients = gradients_of(batch, report, profile);
+  laps = Laps(profile);
+  report.gradient_norm = clip_norm(gradients, config_.train.clip, threads_);
   require(std::isfinite(report.gradient_norm),
           "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
+  laps.lap("clip");
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
-  optimizer_->step(model_.parameters(), gradients);
+  optimizer_->step(model_.parameters(), gradients, threads_);
+  laps.lap("optimizer");
   ++step_;
   return report;
 }

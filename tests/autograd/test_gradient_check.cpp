@@ -21,7 +21,7 @@ Variable squared(const Variable& x, Real factor) {
   for (Index i = 0; i < x.shape().count(); ++i) y.output()[i] = x.data()[i] * x.data()[i];
   record("squared", y, [x, y, factor] {
     for (Index i = 0; i < x.shape().count(); ++i)
-      x.gradient_sink()[i] += (i == 0 ? factor : 1) * 2 * x.data()[i] * y.upstream()[i];
+      x.gradient_sum()[i] += (i == 0 ? factor : 1) * 2 * x.data()[i] * y.upstream()[i];
   });
   return y;
 }

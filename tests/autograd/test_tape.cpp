@@ -27,7 +27,7 @@ Variable passed(const Variable& x, std::function<void()> visit) {
   std::copy_n(x.data(), x.shape().count(), y.output());
   record("passed", y, [x, y, visit = std::move(visit)] {
     visit();
-    for (Index i = 0; i < x.shape().count(); ++i) x.gradient_sink()[i] += y.upstream()[i];
+    for (Index i = 0; i < x.shape().count(); ++i) x.gradient_sum()[i] += y.upstream()[i];
   });
   return y;
 }

@@ -23,5 +23,7 @@ std::string decimals(double value, int digits);
 std::string signed_decimals(double value, int digits);
 /// A count with its thousands set apart: "2,362,368".
 std::string grouped(long long count);
+/// "1.50 MiB"
+std::string mebibytes(long long bytes);
 
 }  // namespace tapehead::app

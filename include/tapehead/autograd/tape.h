@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tapehead/autograd/parameters.h"
+#include "tapehead/autograd/profile.h"
 #include "tapehead/autograd/variable.h"
 
 namespace tapehead {
@@ -18,6 +19,8 @@ namespace tapehead {
 class Tape {
  public:
   Tape() = default;
+  /// Adds the time that every op takes to `profile`; what lies between two ops counts for the later one.
+  explicit Tape(Profile* profile) : profile_(profile) { lap(); }
   ~Tape() { clear(); }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
@@ -47,13 +50,22 @@ class Tape {
   };
 
   Variable recorded(Variable variable);
+  /// The time since it was last asked; nothing without a profile.
+  Profile::Clock::duration lap();
+  /// Where in the flat buffer a window begins.
+  Index begin_of(const Variable& window) const;
+  /// Zeros wherever no window got a gradient.
+  void fill_gaps();
   void clear();
 
   std::vector<Step> steps_;
   std::vector<Variable> leaves_;
+  std::vector<Variable> windows_;  // onto parameters
   const Parameters* parameters_ = nullptr;
   std::uint64_t parameters_version_ = 0;
   Gradients gradients_;
+  Profile* profile_ = nullptr;
+  Profile::Clock::time_point last_time_ = {};
 };
 
 /// The last move of an op: `record("gelu", y, [x, y] { ... })` appends the step if y is on a tape.

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "tapehead/autograd/parameters.h"
+#include "tapehead/kernels/sink.h"
 #include "tapehead/tensor/tensor.h"
 
 namespace tapehead {
@@ -43,11 +44,19 @@ class Variable {
   /// given are passed over. Throws Error for inputs of two tapes, or of a tape that has already run backward.
   static Variable result(const char* op, const Shape& shape, std::initializer_list<const Variable*> inputs);
   /// Where the op that made this variable writes its value.
-  Real* output() { return node_->storage.data(); }
-  /// Where a backward step adds this variable's gradient; null if nobody asked for one.
-  Real* gradient_sink() const;
+  Real* output() { return node_->storage.get(); }
+  /// Where a backward step puts this variable's gradient, all of it; null if nobody asked for one. One
+  /// variable may be two inputs: ask for sinks in the order in which the kernel fills them.
+  kernels::Sink gradient_sink() const;
+  /// The same for a step that adds to some of it only: zeros where nothing was added yet.
+  Real* gradient_sum() const;
   /// d loss / d this, for the backward step of the op that made it.
   const Real* upstream() const { return node_->gradient; }
+  /// Adds d loss / d this to the gradient of x, which has the same number of elements.
+  void add_gradient_to(const Variable& x) const;
+  /// The same, as the last thing the step does with it: the array itself is handed over where x has none yet
+  /// and nobody else will look at this one.
+  void move_gradient_to(const Variable& x) const;
 
  private:
   friend class Tape;
@@ -55,11 +64,12 @@ class Variable {
 
   struct Node {
     Shape shape{0};
-    Tensor storage;               // empty for a parameter, whose value is a window
-    const Real* value = nullptr;  // in storage, or in Parameters
-    Tensor gradient_storage;      // empty for a parameter, whose gradient is a window
-    Real* gradient = nullptr;     // null until something was added
-    Tape* tape = nullptr;         // null for a constant, and once the tape has run
+    Buffer storage;                 // null for a parameter, whose value is a window
+    const Real* value = nullptr;    // in storage, or in Parameters
+    Buffer gradient_storage;        // null for a parameter, whose gradient is a window
+    Real* gradient_home = nullptr;  // of a parameter: that window
+    Real* gradient = nullptr;       // null until something was added
+    Tape* tape = nullptr;           // null for a constant, and once the tape has run
     bool was_recorded = false;
     bool has_run = false;  // its tape went back through it
   };

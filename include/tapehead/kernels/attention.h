@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tapehead/base/number.h"
+#include "tapehead/kernels/sink.h"
 
 namespace tapehead::kernels {
 
@@ -22,15 +23,15 @@ struct AttentionSizes {
 void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
                                const std::uint8_t* visible, AttentionSizes sizes);
 
-/// Adds to whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient.
-void attention_pattern_backward(Real* dqueries, Real* dkeys, const Real* dpattern, const Real* pattern,
+/// Whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient.
+void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
                                 const Real* queries, const Real* keys, AttentionSizes sizes);
 
 /// output = pattern * values, head by head.
 void attention_mix_forward(Real* output, const Real* pattern, const Real* values, AttentionSizes sizes);
 
-/// Adds to whichever of dpattern and dvalues is not null.
-void attention_mix_backward(Real* dpattern, Real* dvalues, const Real* doutput, const Real* pattern,
+/// Whichever of dpattern and dvalues is not null.
+void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, const Real* pattern,
                             const Real* values, AttentionSizes sizes);
 
 }  // namespace tapehead::kernels

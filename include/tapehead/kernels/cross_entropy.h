@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tapehead/base/number.h"
+#include "tapehead/kernels/sink.h"
 
 namespace tapehead::kernels {
 
@@ -12,8 +13,8 @@ namespace tapehead::kernels {
 void cross_entropy_forward(Real* losses, const Real* logits, const std::int32_t* targets, Index rows,
                            Index vocabulary);
 
-/// dlogits[i] += dlosses[i] * (softmax(logits[i]) - onehot(targets[i])); negative targets add nothing.
-void cross_entropy_backward(Real* dlogits, const Real* dlosses, const Real* logits,
+/// dlogits[i] from dlosses[i] * (softmax(logits[i]) - onehot(targets[i])); negative targets give nothing.
+void cross_entropy_backward(Sink dlogits, const Real* dlosses, const Real* logits,
                             const std::int32_t* targets, Index rows, Index vocabulary);
 
 }  // namespace tapehead::kernels

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tapehead/base/number.h"
+#include "tapehead/kernels/sink.h"
 
 namespace tapehead {
 
@@ -13,8 +14,8 @@ namespace kernels {
 /// y = x Φ(x) for each of `count` numbers.
 void gelu_forward(Real* y, const Real* x, GeluForm form, Index count);
 
-/// dx += dy * d(x Φ(x))/dx.
-void gelu_backward(Real* dx, const Real* dy, const Real* x, GeluForm form, Index count);
+/// dx from dy * d(x Φ(x))/dx.
+void gelu_backward(Sink dx, const Real* dy, const Real* x, GeluForm form, Index count);
 
 }  // namespace kernels
 }  // namespace tapehead

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tapehead/base/number.h"
+#include "tapehead/kernels/sink.h"
 
 namespace tapehead::kernels {
 
@@ -10,8 +11,8 @@ namespace tapehead::kernels {
 void layer_norm_forward(Real* y, Real* mean, Real* scale, const Real* x, const Real* gain, const Real* bias,
                         Real epsilon, Index rows, Index width);
 
-/// Adds to whichever of dx, dgain, dbias is not null.
-void layer_norm_backward(Real* dx, Real* dgain, Real* dbias, const Real* dy, const Real* x, const Real* gain,
+/// Whichever of dx, dgain, dbias is not null; dgain and dbias are added to.
+void layer_norm_backward(Sink dx, Real* dgain, Real* dbias, const Real* dy, const Real* x, const Real* gain,
                          const Real* mean, const Real* scale, Index rows, Index width);
 
 }  // namespace tapehead::kernels

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tapehead/base/number.h"
+#include "tapehead/kernels/sink.h"
 
 namespace tapehead::kernels {
 
@@ -9,8 +10,8 @@ namespace tapehead::kernels {
 void linear_forward(Real* y, const Real* x, const Real* weight, const Real* bias, Index rows, Index inputs,
                     Index outputs);
 
-/// Adds to whichever of dx, dweight, dbias is not null.
-void linear_backward(Real* dx, Real* dweight, Real* dbias, const Real* dy, const Real* x, const Real* weight,
+/// Whichever of dx, dweight, dbias is not null; dbias is added to.
+void linear_backward(Sink dx, Sink dweight, Real* dbias, const Real* dy, const Real* x, const Real* weight,
                      Index rows, Index inputs, Index outputs);
 
 }  // namespace tapehead::kernels

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 #include "tapehead/base/number.h"
 #include "tapehead/tensor/memory.h"
@@ -53,6 +54,11 @@ class Tensor {
   /// The same elements under another shape of equal count. Throws Error otherwise.
   Tensor reshaped(const Shape& shape) const&;
   Tensor reshaped(const Shape& shape) &&;
+  /// The block of numbers, which the tensor gives up.
+  Buffer release() && {
+    shape_ = Shape{0};
+    return std::move(block_);
+  }
 
  private:
   Index offset(std::initializer_list<Index> indices) const;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 #include <xtensor/xadapt.hpp>
 #include <xtensor/xarray.hpp>
 
@@ -17,7 +16,8 @@ namespace tapehead {
 
 namespace detail {
 
-inline std::vector<std::size_t> xtensor_shape(const Shape& shape) {
+/// Held inline up to rank 4, so that a view costs no allocation.
+inline xt::dynamic_shape<std::size_t> xtensor_shape(const Shape& shape) {
   return {shape.sizes().begin(), shape.sizes().end()};
 }
 

@@ -15,8 +15,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// One update. Throws Error, and changes nothing, for gradients of another layout or that are not finite.
-  void step(Parameters& parameters, const Gradients& gradients);
+  /// One update, its bits the same for any number of threads. Throws Error, and changes nothing, for
+  /// gradients of another layout or that are not finite.
+  void step(Parameters& parameters, const Gradients& gradients, int threads = 1);
 
   double learning_rate() const { return learning_rate_; }
   void set_learning_rate(double rate) { learning_rate_ = rate; }
@@ -35,7 +36,8 @@ class Optimizer {
  protected:
   Optimizer(double learning_rate, std::vector<std::string> state_names);
 
-  /// Updates entry `decay`s or not, over `count` numbers at `offset`; `steps()` counts this update already.
+  /// Updates `count` numbers at `offset`, of a parameter that decays or does not; `steps()` counts this
+  /// update already. Called on several threads at once, for numbers of their own.
   virtual void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) = 0;
   Real* state_at(std::size_t which, Index offset) { return state_[which].values.data() + offset; }
 
@@ -90,6 +92,6 @@ class AdamW : public Adam {
 
 /// Scales all gradients so that their common Euclidean norm is at most `limit` (0: never), and returns the
 /// norm before (Pascanu et al. 2013). A norm that is not finite changes nothing.
-double clip_norm(Gradients& gradients, double limit);
+double clip_norm(Gradients& gradients, double limit, int threads = 1);
 
 }  // namespace tapehead

@@ -27,10 +27,11 @@ class Trainer {
     double loss;           ///< mean over the batch's positions, in nats, before the update
     double learning_rate;  ///< of this update
     double gradient_norm;  ///< before clipping
+    Index operations;      ///< multiplications and additions asked of matrix products
   };
-  /// One update. Throws Error, naming step and shard, for a loss or gradient that is not finite; the
-  /// parameters are then those of before.
-  StepReport advance();
+  /// One update, its times added to `profile` unless that is null. Throws Error, naming step and shard, for a
+  /// loss or gradient that is not finite; the parameters are then those of before.
+  StepReport advance(Profile* profile = nullptr);
 
   const Config& config() const { return config_; }
   /// Updates done since the run began.
@@ -42,7 +43,7 @@ class Trainer {
 
  private:
   Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads);
-  Gradients gradients_of(const Batch& batch, double& loss) const;
+  Gradients gradients_of(const Batch& batch, StepReport& report, Profile* profile) const;
 
   Config config_;
   int threads_;

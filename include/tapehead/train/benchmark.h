@@ -1,0 +1,38 @@
+/// How fast a config trains, and where the time goes.
+#pragma once
+
+#include <vector>
+
+#include "tapehead/autograd/profile.h"
+#include "tapehead/train/config.h"
+
+namespace tapehead {
+
+/// The middle of some times, and the quarters around it.
+struct Quartiles {
+  double low;
+  double median;
+  double high;
+};
+
+struct Benchmark {
+  Index steps;  ///< that were timed, after some that were not
+  Quartiles step_seconds;
+  Index tokens;            ///< a step
+  Index operations;        ///< a step: multiplications and additions of matrix products
+  double peak_operations;  ///< a second, of products that fit the caches, on as many threads
+  Index peak_bytes;        ///< of all arrays at once
+  Profile profile;         ///< of further steps, not of those that were timed
+  Index profiled_steps;
+};
+
+struct BenchmarkOptions {
+  int threads = 1;
+  double seconds = 2;  ///< about how long steps are timed, and again how long they are profiled
+  Index steps = 0;     ///< just so many instead; 0: as `seconds` says
+};
+
+/// Trains a fresh model of this config, for its speed alone: nothing is evaluated or written.
+Benchmark benchmark(const Config& config, const BenchmarkOptions& options);
+
+}  // namespace tapehead

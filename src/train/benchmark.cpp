@@ -1,0 +1,87 @@
+#include "tapehead/train/benchmark.h"
+
+#include <algorithm>
+
+#include "tapehead/base/parallel.h"
+#include "tapehead/base/require.h"
+#include "tapehead/tensor/gemm.h"
+#include "tapehead/tensor/memory.h"
+#include "tapehead/train/trainer.h"
+
+namespace tapehead {
+
+namespace {
+
+using Clock = Profile::Clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Quartiles quartiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+/// Calls `step` at least twice, and on until `seconds` are over, or `steps` times; returns what each call
+/// took.
+template <class Step>
+std::vector<double> timed(Index steps, double seconds, const Step& step) {
+  const Clock::time_point start = Clock::now();
+  std::vector<double> times;
+  const auto enough = [&] {
+    return steps > 0 ? static_cast<Index>(times.size()) >= steps
+                     : times.size() >= 2 && seconds_since(start) >= seconds;
+  };
+  while (!enough()) {
+    const Clock::time_point before = Clock::now();
+    step();
+    times.push_back(seconds_since(before));
+  }
+  return times;
+}
+
+/// Operations a second of square products whose matrices stay in the cache, on all threads together.
+double peak_operations(int threads) {
+  constexpr Index kSize = 192;
+  constexpr Index kRepeats = 20;
+  const auto product = [&](Index) {
+    const Buffer a = allocate(kSize * kSize);
+    const Buffer b = allocate(kSize * kSize);
+    const Buffer c = allocate(kSize * kSize);
+    std::fill_n(a.get(), kSize * kSize, Real{1});
+    std::fill_n(b.get(), kSize * kSize, Real{1});
+    for (Index i = 0; i < kRepeats; ++i)
+      gemm(c.get(), kSize, {a.get(), kSize}, {b.get(), kSize}, kSize, kSize, kSize, 1, 0);
+  };
+  const std::vector<double> times = timed(0, 0.2, [&] { parallel_for(threads, threads, product); });
+  const double operations = static_cast<double>(2 * kSize * kSize * kSize * kRepeats * threads);
+  return operations / *std::min_element(times.begin(), times.end());
+}
+
+}  // namespace
+
+Benchmark benchmark(const Config& config, const BenchmarkOptions& options) {
+  require(options.seconds >= 0 && options.steps >= 0,
+          "[benchmark] expected seconds and steps of at least 0, got {} and {}", options.seconds,
+          options.steps);
+  Trainer trainer(config, options.threads);
+  Benchmark result{};
+  reset_peak_memory();
+  // The first steps fetch memory from the system; later ones find it there.
+  for (int i = 0; i < 3; ++i) result.operations = trainer.advance().operations;
+  const std::vector<double> times = timed(options.steps, options.seconds, [&] { trainer.advance(); });
+  result.steps = static_cast<Index>(times.size());
+  result.step_seconds = quartiles(times);
+  result.peak_bytes = memory_use().peak;
+  result.tokens = config.train.batch * trainer.task().length();
+  result.profiled_steps = static_cast<Index>(
+      timed(options.steps, options.seconds, [&] { trainer.advance(&result.profile); }).size());
+  result.peak_operations = peak_operations(options.threads);
+  return result;
+}
+
+}  // namespace tapehead
