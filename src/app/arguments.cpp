@@ -3,6 +3,7 @@
 #include "tapehead/app/arguments.h"
 
 #include <charconv>
+#include <cmath>
 #include <iostream>
 
 #include "tapehead/base/parallel.h"
@@ -75,6 +76,15 @@ std::vector<std::string> Arguments::texts(const std::string& option) const {
 
 Index Arguments::number(const std::string& option, Index least) const {
   return whole_number(option, text(option), least);
+}
+
+double Arguments::positive(const std::string& option) const {
+  const std::string word = text(option);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !(value > 0) || !std::isfinite(value))
+    throw UsageError(fmt::format("--{}: expected a number above 0, got '{}'", option, word));
+  return value;
 }
 
 std::vector<Index> Arguments::numbers(const std::string& option, Index least) const {

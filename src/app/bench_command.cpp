@@ -96,10 +96,10 @@ int bench_command(const Words& words) {
   if (!arguments.parse(words)) return 0;
   const std::string file = arguments.positional();
   const Config config = read_config(file, arguments.texts("set"));
-  const Benchmark result = benchmark(
-      config, {.threads = arguments.threads(),
-               .seconds = arguments.has("seconds") ? static_cast<double>(arguments.number("seconds", 1)) : 2,
-               .steps = arguments.has("steps") ? arguments.number("steps", 1) : 0});
+  const Benchmark result =
+      benchmark(config, {.threads = arguments.threads(),
+                         .seconds = arguments.has("seconds") ? arguments.positive("seconds") : 2,
+                         .steps = arguments.has("steps") ? arguments.number("steps", 1) : 0});
   if (arguments.flag("json"))
     print_json(file, arguments.threads(), result);
   else

@@ -126,11 +126,11 @@ Variable attention_pattern(const Variable& queries, const Variable& keys, Index 
       Variable::result("attention_pattern", {shape[0], heads, shape[1], shape[1]}, {&queries, &keys});
   kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(), mask.causal,
                                      visible.empty() ? nullptr : visible.data(), sizes);
-  record("attention_pattern", p, [queries, keys, p, sizes] {
+  record("attention_pattern", p, [queries, keys, p, causal = mask.causal, sizes] {
     const kernels::Sink dqueries = queries.gradient_sink();
     const kernels::Sink dkeys = keys.gradient_sink();
     kernels::attention_pattern_backward(dqueries, dkeys, p.upstream(), p.data(), queries.data(), keys.data(),
-                                        sizes);
+                                        causal, sizes);
   });
   return p;
 }
@@ -145,10 +145,11 @@ Variable attention_mix(const Variable& pattern, const Variable& values) {
       shape_of(pattern), shape_of(values));
   const kernels::AttentionSizes sizes{v[0], v[1], p[1], v[2] / p[1]};
   Variable z = Variable::result("attention_mix", v, {&pattern, &values});
-  kernels::attention_mix_forward(z.output(), pattern.data(), values.data(), sizes);
-  record("attention_mix", z, [pattern, values, z, sizes] {
+  std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
+  kernels::attention_mix_forward(z.output(), pattern.data(), values.data(), causal, sizes);
+  record("attention_mix", z, [pattern, values, z, causal = std::move(causal), sizes] {
     kernels::attention_mix_backward(pattern.gradient_sink(), values.gradient_sink(), z.upstream(),
-                                    pattern.data(), values.data(), sizes);
+                                    pattern.data(), values.data(), causal, sizes);
   });
   return z;
 }

@@ -50,6 +50,14 @@ struct Loop {
   }
 };
 
+/// Yields for a moment, or until there is something to do: a step of a small model is over sooner than a
+/// thread that sleeps is awake.
+template <class Ready>
+void linger(const Ready& ready) {
+  constexpr int kYields = 200;
+  for (int i = 0; i < kYields && !ready(); ++i) std::this_thread::yield();
+}
+
 /// Threads that sleep between loops. They are started when first wanted and joined when the program ends.
 class Pool {
  public:
@@ -72,6 +80,7 @@ class Pool {
     }
     wake_.notify_all();
     loop.run();
+    linger([this] { return busy_ == 0; });
     std::unique_lock lock(mutex_);
     wanted_ = 0;  // a helper that has not woken by now has nothing left to do
     idle_.wait(lock, [this] { return busy_ == 0; });
@@ -80,8 +89,9 @@ class Pool {
 
  private:
   void work() {
-    std::unique_lock lock(mutex_);
     for (;;) {
+      linger([this] { return closing_ || wanted_ > 0; });
+      std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return closing_ || wanted_ > 0; });
       if (closing_) return;
       --wanted_;
@@ -100,9 +110,10 @@ class Pool {
   std::condition_variable idle_;
   std::vector<std::thread> workers_;
   Loop* loop_ = nullptr;
-  int wanted_ = 0;
-  int busy_ = 0;
-  bool closing_ = false;
+  // Written under the mutex; atomic, for threads that linger read them outside.
+  std::atomic<int> wanted_ = 0;
+  std::atomic<int> busy_ = 0;
+  std::atomic<bool> closing_ = false;
 };
 
 }  // namespace

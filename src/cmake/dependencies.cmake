@@ -27,6 +27,7 @@ tapehead_find(cxxopts libcxxopts-dev)
 tapehead_find(Threads libc6-dev)
 if(TAPEHEAD_TESTS)
   tapehead_find(doctest doctest-dev)
+  tapehead_find(benchmark libbenchmark-dev)
 endif()
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)

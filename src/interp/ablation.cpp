@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
+#include "tapehead/interp/recorder.h"
 
 namespace tapehead {
 
@@ -35,6 +37,39 @@ double mean(const std::vector<double>& values) {
   return total / static_cast<double>(values.size());
 }
 
+/// What an ablation did, against the plain evaluation of the same batch.
+Ablation compared(const Evaluation& ablated, const Evaluation& plain, Index layer, Index head) {
+  const auto change = [&](Kind kind) {
+    return bootstrap(differences(ablated.loss_by_sequence(kind), plain.loss_by_sequence(kind)),
+                     kBootstrapSeed);
+  };
+  const auto change_accuracy = [&](Kind kind) {
+    return bootstrap(differences(ablated.accuracy_by_sequence(kind), plain.accuracy_by_sequence(kind)),
+                     kBootstrapSeed);
+  };
+  return {.layer = layer,
+          .head = head,
+          .change_loss =
+              bootstrap(differences(ablated.loss_by_sequence(), plain.loss_by_sequence()), kBootstrapSeed),
+          .change_induction = change(Kind::induction),
+          .change_noise = change(Kind::noise),
+          .change_accuracy_induction = change_accuracy(Kind::induction),
+          .change_accuracy_noise = change_accuracy(Kind::noise),
+          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed),
+          .accuracy_plain = mean(without_missing(plain.accuracy_by_sequence(Kind::induction)))};
+}
+
+void require_same_batch(const Batch& batch, const Evaluation& plain) {
+  require(plain.kinds == batch.kinds,
+          "[ablation] expected the plain evaluation of the same batch, got one of another");
+}
+
+Edits zeroed(Index layer, Index head) {
+  Edits edits;
+  edits.zero(head_output(layer, head));
+  return edits;
+}
+
 }  // namespace
 
 Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
@@ -57,38 +92,34 @@ Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
 
 Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
                        Index head, const EvaluateOptions& options) {
-  require(plain.kinds == batch.kinds,
-          "[ablation] expected the plain evaluation of the same batch, got one of another");
-  Edits edits;
-  edits.zero(head_output(layer, head));
-  const Evaluation ablated = evaluate(model, batch, {&edits}, options);
-  const auto change = [&](Kind kind) {
-    return bootstrap(differences(ablated.loss_by_sequence(kind), plain.loss_by_sequence(kind)),
-                     kBootstrapSeed);
-  };
-  const auto change_accuracy = [&](Kind kind) {
-    return bootstrap(differences(ablated.accuracy_by_sequence(kind), plain.accuracy_by_sequence(kind)),
-                     kBootstrapSeed);
-  };
-  return {.layer = layer,
-          .head = head,
-          .change_loss =
-              bootstrap(differences(ablated.loss_by_sequence(), plain.loss_by_sequence()), kBootstrapSeed),
-          .change_induction = change(Kind::induction),
-          .change_noise = change(Kind::noise),
-          .change_accuracy_induction = change_accuracy(Kind::induction),
-          .change_accuracy_noise = change_accuracy(Kind::noise),
-          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed),
-          .accuracy_plain = mean(without_missing(plain.accuracy_by_sequence(Kind::induction)))};
+  require_same_batch(batch, plain);
+  Edits edits = zeroed(layer, head);
+  return compared(evaluate(model, batch, {&edits}, options), plain, layer, head);
 }
 
 std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
                                        const EvaluateOptions& options) {
+  require_same_batch(batch, plain);
+  const Index layers = model.config().layers;
+  std::vector<Index> heads(static_cast<std::size_t>(model.config().heads));
+  std::iota(heads.begin(), heads.end(), 0);
+  heads.push_back(kAllHeads);
   std::vector<Ablation> ablations;
-  for (Index layer = 0; layer < model.config().layers; ++layer) {
-    for (Index head = 0; head < model.config().heads; ++head)
-      ablations.push_back(zero_ablation(model, batch, plain, layer, head, options));
-    ablations.push_back(zero_ablation(model, batch, plain, layer, kAllHeads, options));
+  if (layers == 0) return ablations;
+
+  Recorder below({residual_before(0)});
+  evaluate(model, batch, {&below}, options);
+  Tensor residual = below.at(residual_before(0));
+  for (Index layer = 0; layer < layers; ++layer) {
+    for (const Index head : heads) {
+      Edits edits = zeroed(layer, head);
+      ablations.push_back(
+          compared(evaluate_from(model, batch, layer, residual, {&edits}, options), plain, layer, head));
+    }
+    if (layer + 1 == layers) break;
+    Recorder next({residual_before(layer + 1)});
+    evaluate_from(model, batch, layer, residual, {&next}, options);
+    residual = next.at(residual_before(layer + 1));
   }
   return ablations;
 }

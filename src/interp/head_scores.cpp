@@ -26,36 +26,56 @@ struct Tally {
   }
 };
 
+/// What the scores ask of one query, whatever the head: which keys stand for what.
+struct Query {
+  Index sequence = 0;
+  Index position = 0;
+  bool is_induction = false;
+  std::vector<Index> equal = {};   ///< earlier positions of the same token
+  std::vector<Index> copies = {};  ///< those of them that are there by repetition
+};
+
+/// Calls f(query) for every query of the batch.
+template <class F>
+void for_each_query(const Batch& batch, const F& f) {
+  Query query;
+  for (query.sequence = 0; query.sequence < batch.size(); ++query.sequence)
+    for (query.position = 0; query.position < batch.length(); ++query.position) {
+      const Index b = query.sequence;
+      const Index q = query.position;
+      query.is_induction = batch.kinds(b, q) == Kind::induction;
+      query.equal.clear();
+      query.copies.clear();
+      if (query.is_induction) {
+        for (Index k = 0; k < q; ++k)
+          if (batch.inputs(b, k) == batch.inputs(b, q)) query.equal.push_back(k);
+        for (Index k = batch.earlier_copy(b, q); k >= 0; k = batch.earlier_copy(b, k))
+          query.copies.push_back(k);
+      }
+      f(query);
+    }
+}
+
 /// Adds one query's row of weights, given by `weight(key)`, to the tally.
 template <class Weight>
-void add_query(Tally& tally, const Batch& batch, Index b, Index q, const Weight& weight) {
+void add_query(Tally& tally, const Query& query, const Weight& weight) {
+  const Index q = query.position;
   tally.add(Score::current_token, weight(q));
   tally.add(Score::first_token, weight(0));
   if (q >= 1) tally.add(Score::previous_token, weight(q - 1));
-  if (batch.kinds(b, q) != Kind::induction) return;
+  if (!query.is_induction) return;
 
   double duplicate = 0;
   double after_equal = 0;
-  for (Index k = 0; k < q; ++k) {
-    if (batch.inputs(b, k) != batch.inputs(b, q)) continue;
+  for (const Index k : query.equal) {
     duplicate += weight(k);
     after_equal += weight(k + 1);
   }
   double after_copy = 0;
-  for (Index k = batch.earlier_copy(b, q); k >= 0; k = batch.earlier_copy(b, k)) after_copy += weight(k + 1);
+  for (const Index k : query.copies) after_copy += weight(k + 1);
   tally.add(Score::duplicate_token, duplicate);
   tally.add(Score::prefix_matching, after_equal);
   tally.add(Score::induction, after_copy);
-}
-
-/// The scores of a head whose weights are given by `weight(sequence, query, key)`.
-template <class Weight>
-ScoreValues scores_of(const Batch& batch, const Weight& weight) {
-  Tally tally;
-  for (Index b = 0; b < batch.size(); ++b)
-    for (Index q = 0; q < batch.length(); ++q)
-      add_query(tally, batch, b, q, [&](Index k) { return weight(b, q, k); });
-  return tally.means();
 }
 
 }  // namespace
@@ -65,13 +85,17 @@ std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch,
   const Index length = batch.length();
   require(shape.rank() == 4 && shape[0] == batch.size() && shape[2] == length && shape[3] == length,
           "[heads] expected a pattern ({}, H, {}, {}), got {}", batch.size(), length, length, shape);
+  std::vector<Tally> tallies(static_cast<std::size_t>(shape[1]));
+  for_each_query(batch, [&](const Query& query) {
+    for (std::size_t head = 0; head < tallies.size(); ++head) {
+      const Index matrix = query.sequence * shape[1] + static_cast<Index>(head);
+      const Real* row = pattern.data() + (matrix * length + query.position) * length;
+      add_query(tallies[head], query, [&](Index k) { return static_cast<double>(row[k]); });
+    }
+  });
   std::vector<HeadScores> scores;
-  for (Index head = 0; head < shape[1]; ++head) {
-    const auto weight = [&](Index b, Index q, Index k) {
-      return static_cast<double>(pattern.data()[((b * shape[1] + head) * length + q) * length + k]);
-    };
-    scores.push_back({layer, head, scores_of(batch, weight)});
-  }
+  for (std::size_t head = 0; head < tallies.size(); ++head)
+    scores.push_back({layer, static_cast<Index>(head), tallies[head].means()});
   return scores;
 }
 
@@ -98,8 +122,12 @@ std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch
 }
 
 ScoreValues chance_scores(const Batch& batch) {
-  return scores_of(batch,
-                   [](Index, Index q, Index k) { return k <= q ? 1 / static_cast<double>(q + 1) : 0.0; });
+  Tally tally;
+  for_each_query(batch, [&](const Query& query) {
+    const double weight = 1 / static_cast<double>(query.position + 1);
+    add_query(tally, query, [&](Index) { return weight; });
+  });
+  return tally.means();
 }
 
 }  // namespace tapehead

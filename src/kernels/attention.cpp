@@ -15,6 +15,7 @@ namespace {
 
 /// Where one head of one sequence begins, in a (B, T, H*D) array and in a (B, H, T, T) array.
 struct HeadPlace {
+  std::size_t number;
   Index sequence;
   Index row;
   Index pattern;
@@ -24,14 +25,14 @@ template <class F>
 void for_each_head(AttentionSizes s, const F& f) {
   for (Index b = 0; b < s.batch; ++b)
     for (Index h = 0; h < s.heads; ++h)
-      f(HeadPlace{b, b * s.length * s.heads * s.head_width + h * s.head_width,
+      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), b,
+                  b * s.length * s.heads * s.head_width + h * s.head_width,
                   (b * s.heads + h) * s.length * s.length});
 }
 
 Real score_scale(AttentionSizes s) { return 1 / std::sqrt(static_cast<Real>(s.head_width)); }
 
-/// Whether no query looks ahead: what a mask leaves behind and an edit may undo, so it is read off the
-/// weights.
+/// Whether no query of a head has a weight on a later key.
 bool is_causal(const Real* pattern, Index length) {
   for (Index i = 0; i < length; ++i) {
     const Real* row = pattern + i * length;
@@ -104,14 +105,11 @@ void attention_pattern_forward(Real* pattern, const Real* queries, const Real* k
 }
 
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
-                                const Real* queries, const Real* keys, AttentionSizes s) {
+                                const Real* queries, const Real* keys, bool causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   const Buffer dscores = allocate(s.length * s.length);
-  bool zero_ahead = false;
+  if (causal) std::fill_n(dscores.get(), s.length * s.length, Real{0});
   for_each_head(s, [&](HeadPlace at) {
-    const bool causal = is_causal(pattern + at.pattern, s.length);
-    if (causal && !zero_ahead) std::fill_n(dscores.get(), s.length * s.length, Real{0});
-    zero_ahead = causal;
     // pattern = softmax(scores), row by row; hidden keys have weight 0 and so get 0
     for (Index i = 0; i < s.length; ++i) {
       const Index row = i * s.length;
@@ -129,27 +127,33 @@ void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern,
   });
 }
 
-void attention_mix_forward(Real* output, const Real* pattern, const Real* values, AttentionSizes s) {
+std::vector<bool> causal_heads(const Real* pattern, AttentionSizes s) {
+  std::vector<bool> causal;
+  for_each_head(s, [&](HeadPlace at) { causal.push_back(is_causal(pattern + at.pattern, s.length)); });
+  return causal;
+}
+
+void attention_mix_forward(Real* output, const Real* pattern, const Real* values,
+                           const std::vector<bool>& causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
-    const bool causal = is_causal(pattern + at.pattern, s.length);
     gemm(output + at.row, stride, {pattern + at.pattern, s.length}, {values + at.row, stride}, s.length,
-         s.head_width, s.length, 1, 0, causal ? Triangle::lower_a : Triangle::none);
+         s.head_width, s.length, 1, 0, causal[at.number] ? Triangle::lower_a : Triangle::none);
   });
 }
 
 void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, const Real* pattern,
-                            const Real* values, AttentionSizes s) {
+                            const Real* values, const std::vector<bool>& causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
     // output = pattern * values
     if (dpattern)
       gemm(dpattern.data + at.pattern, s.length, {doutput + at.row, stride}, {values + at.row, stride, true},
            s.length, s.length, s.head_width, 1, dpattern.keep);
-    if (!dvalues) return;
-    const bool causal = is_causal(pattern + at.pattern, s.length);
-    gemm(dvalues.data + at.row, stride, {pattern + at.pattern, s.length, true}, {doutput + at.row, stride},
-         s.length, s.head_width, s.length, 1, dvalues.keep, causal ? Triangle::upper_a : Triangle::none);
+    if (dvalues)
+      gemm(dvalues.data + at.row, stride, {pattern + at.pattern, s.length, true}, {doutput + at.row, stride},
+           s.length, s.head_width, s.length, 1, dvalues.keep,
+           causal[at.number] ? Triangle::upper_a : Triangle::none);
   });
 }
 

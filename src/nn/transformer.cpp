@@ -90,9 +90,25 @@ Variable Transformer::operator()(Pass pass, const Tokens& tokens, const Mask& vi
       "[model] {} positions are more than the context of {}; cut the sequence or train with a longer context",
       tokens.length(), config_.context);
   pass.begin(config_);
+  return finish(pass, 0, embed(pass, tokens), visible);
+}
+
+Variable Transformer::from_layer(Pass pass, Index layer, const Variable& residual,
+                                 const Mask& visible) const {
+  require(layer >= 0 && layer <= config_.layers, "[model] expected a layer between 0 and {}, got {}",
+          config_.layers, layer);
+  const Shape& shape = residual.shape();
+  require(shape.rank() == 3 && shape.count() > 0 && shape[1] <= config_.context && shape[2] == config_.width,
+          "[model] expected a residual (B, T, {}) with T up to {}, got {}", config_.width, config_.context,
+          shape);
+  pass.begin(config_);
+  return finish(pass, layer, residual, visible);
+}
+
+Variable Transformer::finish(Pass& pass, Index layer, Variable x, const Mask& visible) const {
   const AttentionMask mask{.causal = true, .visible = visible};
-  Variable x = embed(pass, tokens);
-  for (const Block& block : blocks_) x = block(pass, x, mask);
+  for (std::size_t i = static_cast<std::size_t>(layer); i < blocks_.size(); ++i)
+    x = blocks_[i](pass, x, mask);
   if (final_norm_) x = (*final_norm_)(pass, x);
   x = pass.at(final_residual(), x);
   Variable logits = unembedding_ ? (*unembedding_)(pass, x) : token_embedding_.read_out(pass, x);

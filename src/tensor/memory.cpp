@@ -1,5 +1,7 @@
 #include "tapehead/tensor/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -116,6 +118,17 @@ void keep(void* block, std::size_t bytes) {
   common().store.keep(block, bytes);
 }
 
+/// A fresh block. Large ones ask for large pages, of which few are touched and few have to be looked up.
+void* obtain(std::size_t bytes) {
+  constexpr std::size_t kLargePage = std::size_t{1} << 21;
+  const bool large = bytes >= 2 * kLargePage;
+  const std::size_t alignment = large ? kLargePage : kAlignment;
+  void* block = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (large && block != nullptr)
+    madvise(block, bytes, MADV_HUGEPAGE);  // where it cannot be had, nothing is lost
+  return block;
+}
+
 }  // namespace
 
 void BufferDeleter::operator()(Real* block) const noexcept {
@@ -132,7 +145,7 @@ Buffer allocate(Index count) {
   const std::size_t bytes = rounded(std::max(kAlignment, static_cast<std::size_t>(count) * sizeof(Real)));
   void* block = take(bytes);
   if (block == nullptr) {
-    block = std::aligned_alloc(kAlignment, bytes);
+    block = obtain(bytes);
     if (block == nullptr) throw std::bad_alloc();
     bytes_obtained += static_cast<Index>(bytes);
   }

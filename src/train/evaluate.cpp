@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
@@ -32,6 +33,38 @@ std::vector<double> means_by_row(const Tensor& values, const Table<Kind>& kinds,
   return means;
 }
 
+/// Fills in the losses and hits of the sequences that begin at `first`.
+void score(Evaluation& evaluation, Index first, const Tokens& targets, const Variable& logits) {
+  const Index vocabulary = logits.shape()[2];
+  for (const std::int32_t target : targets.values())
+    require(target >= 0 && target < vocabulary, "[evaluate] expected targets from 0 to {}, got {}",
+            vocabulary - 1, target);
+  const Index offset = first * targets.length();
+  kernels::cross_entropy_forward(evaluation.losses.data() + offset, logits.data(), targets.data(),
+                                 targets.count(), vocabulary);
+  for (Index i = 0; i < targets.count(); ++i) {
+    const Real* row = logits.data() + i * vocabulary;
+    const Index best = std::max_element(row, row + vocabulary) - row;
+    evaluation.hits.data()[offset + i] = best == targets.data()[i] ? 1 : 0;
+  }
+}
+
+/// Scores what `logits_of(part, first)` gives for every shard `part` of the batch, which begins at `first`.
+template <class LogitsOf>
+Evaluation evaluate_shards(const Batch& batch, const EvaluateOptions& options, const LogitsOf& logits_of) {
+  require(options.shard >= 1, "[evaluate] expected shards of at least 1 sequence, got {}", options.shard);
+  require(batch.size() >= 1, "[evaluate] a batch without sequences");
+  Evaluation evaluation{Tensor({batch.size(), batch.length()}), Tensor({batch.size(), batch.length()}),
+                        batch.kinds};
+  const Index shards = (batch.size() + options.shard - 1) / options.shard;
+  parallel_for(shards, options.threads, [&](Index shard) {
+    const Index first = shard * options.shard;
+    const Batch part = batch.rows(first, std::min(options.shard, batch.size() - first));
+    score(evaluation, first, part.targets, logits_of(part, first));
+  });
+  return evaluation;
+}
+
 }  // namespace
 
 double Evaluation::loss() const { return mean_over(losses, kinds, std::nullopt, -1); }
@@ -49,29 +82,22 @@ std::vector<double> Evaluation::loss_by_sequence() const { return means_by_row(l
 
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch,
                     const EvaluateOptions& options) {
-  require(options.shard >= 1, "[evaluate] expected shards of at least 1 sequence, got {}", options.shard);
-  require(batch.size() >= 1, "[evaluate] a batch without sequences");
-  Evaluation evaluation{Tensor({batch.size(), batch.length()}), Tensor({batch.size(), batch.length()}),
-                        batch.kinds};
-  const Index shards = (batch.size() + options.shard - 1) / options.shard;
-  parallel_for(shards, options.threads, [&](Index shard) {
-    const Index first = shard * options.shard;
-    const Batch part = batch.rows(first, std::min(options.shard, batch.size() - first));
-    const Variable logits = model(Pass().watched_by(watch, first), part.inputs);
-    const Index vocabulary = logits.shape()[2];
-    for (const std::int32_t target : part.targets.values())
-      require(target >= 0 && target < vocabulary, "[evaluate] expected targets from 0 to {}, got {}",
-              vocabulary - 1, target);
-    const Index offset = first * batch.length();
-    kernels::cross_entropy_forward(evaluation.losses.data() + offset, logits.data(), part.targets.data(),
-                                   part.targets.count(), vocabulary);
-    for (Index i = 0; i < part.targets.count(); ++i) {
-      const Real* row = logits.data() + i * vocabulary;
-      const Index best = std::max_element(row, row + vocabulary) - row;
-      evaluation.hits.data()[offset + i] = best == part.targets.data()[i] ? 1 : 0;
-    }
+  return evaluate_shards(batch, options, [&](const Batch& part, Index first) {
+    return model(Pass().watched_by(watch, first), part.inputs);
   });
-  return evaluation;
+}
+
+Evaluation evaluate_from(const Transformer& model, const Batch& batch, Index layer, const Tensor& residual,
+                         const Watch& watch, const EvaluateOptions& options) {
+  require(residual.shape() == Shape{batch.size(), batch.length(), model.config().width},
+          "[evaluate] expected a residual ({}, {}, {}), got {}", batch.size(), batch.length(),
+          model.config().width, residual.shape());
+  return evaluate_shards(batch, options, [&](const Batch& part, Index first) {
+    const Shape shape = residual.shape().with(0, part.size());
+    const Real* start = residual.data() + first * residual.shape()[1] * residual.shape()[2];
+    const Variable rows(Tensor(shape, std::span(start, static_cast<std::size_t>(shape.count()))));
+    return model.from_layer(Pass().watched_by(watch, first), layer, rows);
+  });
 }
 
 }  // namespace tapehead

@@ -37,10 +37,10 @@ Optimizer::Optimizer(double learning_rate, std::vector<std::string> state_names)
   for (std::string& name : state_names) state_.push_back({std::move(name), Tensor()});
 }
 
-void Optimizer::step(Parameters& parameters, const Gradients& gradients, int threads) {
+void Optimizer::step(Parameters& parameters, const Gradients& gradients, const StepOptions& options) {
   require(gradients.count() == parameters.count(), "[optimizer] expected {} gradients, got {}",
           parameters.count(), gradients.count());
-  require(all_finite(gradients, threads),
+  require(all_finite(gradients, options.threads),
           "[optimizer] a gradient is not finite; the parameters were left as they are");
   for (State& state : state_) {
     if (state.values.count() == 0) state.values = Tensor({parameters.count()});
@@ -49,10 +49,15 @@ void Optimizer::step(Parameters& parameters, const Gradients& gradients, int thr
   }
   ++steps_;
   Real* values = parameters.change().data();
-  for_each_chunk(parameters.count(), threads, [&](Index begin, Index end) {
+  for_each_chunk(parameters.count(), options.threads, [&](Index begin, Index end) {
     for_each_part(parameters.entries(), begin, end,
                   [&](const Parameters::Entry& entry, Index from, Index to) {
-                    update(values + from, gradients.data() + from, from, to - from, entry.decays());
+                    update({.values = values + from,
+                            .gradients = gradients.data() + from,
+                            .scale = static_cast<Real>(options.scale),
+                            .offset = from,
+                            .count = to - from,
+                            .decays = entry.decays()});
                   });
   });
 }
@@ -74,13 +79,14 @@ void Optimizer::restore(Index steps, std::vector<State> state) {
 
 Sgd::Sgd(const Config& config) : Optimizer(config.learning_rate, {"momentum"}), config_(config) {}
 
-void Sgd::update(Real* w, const Real* g, Index offset, Index count, bool decay) {
-  Real* v = state_at(0, offset);
+void Sgd::update(const Part& part) {
+  Real* w = part.values;
+  Real* v = state_at(0, part.offset);
   const Real rate = static_cast<Real>(learning_rate());
   const Real momentum = static_cast<Real>(config_.momentum);
-  const Real pull = static_cast<Real>(decay ? config_.weight_decay : 0);
-  for (Index i = 0; i < count; ++i) {
-    v[i] = momentum * v[i] + (g[i] + pull * w[i]);
+  const Real pull = static_cast<Real>(part.decays ? config_.weight_decay : 0);
+  for (Index i = 0; i < part.count; ++i) {
+    v[i] = momentum * v[i] + (part.scale * part.gradients[i] + pull * w[i]);
     w[i] -= rate * v[i];
   }
 }
@@ -90,12 +96,14 @@ Adam::Adam(const AdamConfig& config, bool decoupled)
       config_(config),
       decoupled_(decoupled) {}
 
-void Adam::update(Real* w, const Real* g, Index offset, Index count, bool decay) {
-  Real* m = state_at(0, offset);
-  Real* v = state_at(1, offset);
+void Adam::update(const Part& part) {
+  Real* w = part.values;
+  const Real* g = part.gradients;
+  Real* m = state_at(0, part.offset);
+  Real* v = state_at(1, part.offset);
   const double t = static_cast<double>(steps());
   const double rate = learning_rate();
-  const double weight_decay = decay ? config_.weight_decay : 0;
+  const double weight_decay = part.decays ? config_.weight_decay : 0;
   const Real beta1 = static_cast<Real>(config_.beta1);
   const Real beta2 = static_cast<Real>(config_.beta2);
   const Real new1 = static_cast<Real>(1 - config_.beta1);
@@ -105,29 +113,34 @@ void Adam::update(Real* w, const Real* g, Index offset, Index count, bool decay)
   const Real step_size = static_cast<Real>(rate / (1 - std::pow(config_.beta1, t)));
   const Real correct2 = static_cast<Real>(1 / std::sqrt(1 - std::pow(config_.beta2, t)));
   const Real epsilon = static_cast<Real>(config_.epsilon);
-  for (Index i = 0; i < count; ++i) {
-    const Real gradient = g[i] + pull * w[i];
+  const Real scale = part.scale;
+  for (Index i = 0; i < part.count; ++i) {
+    const Real gradient = scale * g[i] + pull * w[i];
     m[i] = beta1 * m[i] + new1 * gradient;
     v[i] = beta2 * v[i] + new2 * gradient * gradient;
     w[i] = shrink * w[i] - step_size * m[i] / (std::sqrt(v[i]) * correct2 + epsilon);
   }
 }
 
-double clip_norm(Gradients& gradients, double limit, int threads) {
-  const double squares = sum_over_chunks(gradients.count(), threads, [&](Index begin, Index end) {
+double norm_of(const Gradients& gradients, int threads) {
+  return std::sqrt(sum_over_chunks(gradients.count(), threads, [&](Index begin, Index end) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = begin; i < end; ++i)
       sum += static_cast<double>(gradients.data()[i]) * static_cast<double>(gradients.data()[i]);
     return sum;
-  });
-  const double norm = std::sqrt(squares);
-  if (limit > 0 && norm > limit && std::isfinite(norm)) {
-    const Real factor = static_cast<Real>(limit / norm);
-    for_each_chunk(gradients.count(), threads, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) gradients.data()[i] *= factor;
-    });
-  }
+  }));
+}
+
+double clip_scale(double norm, double limit) {
+  return limit > 0 && norm > limit && std::isfinite(norm) ? limit / norm : 1;
+}
+
+double clip_norm(Gradients& gradients, double limit) {
+  const double norm = norm_of(gradients);
+  const Real scale = static_cast<Real>(clip_scale(norm, limit));
+  if (scale != 1)
+    for (Real& gradient : gradients.values()) gradient *= scale;
   return norm;
 }
 

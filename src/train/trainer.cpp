@@ -131,15 +131,16 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   const Batch batch = task_->sample(data, config_.train.batch);
   laps.lap("batch");
   StepReport report{};
-  Gradients gradients = gradients_of(batch, report, profile);
+  const Gradients gradients = gradients_of(batch, report, profile);
   laps = Laps(profile);
-  report.gradient_norm = clip_norm(gradients, config_.train.clip, threads_);
+  report.gradient_norm = norm_of(gradients, threads_);
   require(std::isfinite(report.gradient_norm),
           "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
-  laps.lap("clip");
+  laps.lap("norm");
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
-  optimizer_->step(model_.parameters(), gradients, threads_);
+  optimizer_->step(model_.parameters(), gradients,
+                   {.scale = clip_scale(report.gradient_norm, config_.train.clip), .threads = threads_});
   laps.lap("optimizer");
   ++step_;
   return report;

@@ -40,7 +40,8 @@ struct Ablation {
 Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
                        Index head, const EvaluateOptions& options = {});
 
-/// Every head alone, and every layer whole.
+/// Every head alone, and every layer whole, to the bits that zero_ablation gives. What lies below a head is
+/// run once for all heads of its layer.
 std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
                                        const EvaluateOptions& options = {});
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tapehead/base/number.h"
 #include "tapehead/kernels/sink.h"
@@ -23,15 +24,21 @@ struct AttentionSizes {
 void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
                                const std::uint8_t* visible, AttentionSizes sizes);
 
-/// Whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient.
+/// Whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient. `causal` as on the way there.
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
-                                const Real* queries, const Real* keys, AttentionSizes sizes);
+                                const Real* queries, const Real* keys, bool causal, AttentionSizes sizes);
 
-/// output = pattern * values, head by head.
-void attention_mix_forward(Real* output, const Real* pattern, const Real* values, AttentionSizes sizes);
+/// For each head of each sequence, B*H in all, whether no query looks ahead. A mask makes it so and an edit
+/// of the pattern may undo it, so it is read off the weights.
+std::vector<bool> causal_heads(const Real* pattern, AttentionSizes sizes);
+
+/// output = pattern * values, head by head. `causal` as causal_heads gives it; half of such a head is
+/// skipped.
+void attention_mix_forward(Real* output, const Real* pattern, const Real* values,
+                           const std::vector<bool>& causal, AttentionSizes sizes);
 
 /// Whichever of dpattern and dvalues is not null.
 void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, const Real* pattern,
-                            const Real* values, AttentionSizes sizes);
+                            const Real* values, const std::vector<bool>& causal, AttentionSizes sizes);
 
 }  // namespace tapehead::kernels

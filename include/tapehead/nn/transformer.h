@@ -22,12 +22,18 @@ class Transformer {
   /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query.
   Variable operator()(Pass pass, const Tokens& tokens, const Mask& visible = {}) const;
 
+  /// The upper part of a pass: from what entered block `layer`, (B, T, C), to logits. `layer` may be the
+  /// number of layers; then only the read-out is left. The sites below do not come by. Throws Error for a
+  /// layer that is not there and for a residual of another shape.
+  Variable from_layer(Pass pass, Index layer, const Variable& residual, const Mask& visible = {}) const;
+
   const ModelConfig& config() const { return config_; }
   Parameters& parameters() { return *parameters_; }
   const Parameters& parameters() const { return *parameters_; }
 
  private:
   Variable embed(Pass& pass, const Tokens& tokens) const;
+  Variable finish(Pass& pass, Index layer, Variable x, const Mask& visible) const;
 
   ModelConfig config_;
   std::unique_ptr<Parameters> parameters_;

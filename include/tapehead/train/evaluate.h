@@ -35,4 +35,9 @@ struct EvaluateOptions {
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch = {},
                     const EvaluateOptions& options = {});
 
+/// The same from what entered a layer, (B, T, C), when this batch was evaluated before: what lies below is
+/// not run again, so watchers do not see it, and an edit of it is an error.
+Evaluation evaluate_from(const Transformer& model, const Batch& batch, Index layer, const Tensor& residual,
+                         const Watch& watch = {}, const EvaluateOptions& options = {});
+
 }  // namespace tapehead

@@ -15,9 +15,15 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// One update, its bits the same for any number of threads. Throws Error, and changes nothing, for
-  /// gradients of another layout or that are not finite.
-  void step(Parameters& parameters, const Gradients& gradients, int threads = 1);
+  struct StepOptions {
+    double scale = 1;  ///< gradients are multiplied by it as they are read
+    int threads = 1;   ///< the bits are the same for any number
+  };
+  /// One update. Throws Error, and changes nothing, for gradients of another layout or that are not finite.
+  void step(Parameters& parameters, const Gradients& gradients, const StepOptions& options);
+  void step(Parameters& parameters, const Gradients& gradients) {
+    step(parameters, gradients, StepOptions{});
+  }
 
   double learning_rate() const { return learning_rate_; }
   void set_learning_rate(double rate) { learning_rate_ = rate; }
@@ -36,9 +42,17 @@ class Optimizer {
  protected:
   Optimizer(double learning_rate, std::vector<std::string> state_names);
 
-  /// Updates `count` numbers at `offset`, of a parameter that decays or does not; `steps()` counts this
-  /// update already. Called on several threads at once, for numbers of their own.
-  virtual void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) = 0;
+  /// `count` numbers at `offset`, of a parameter that decays or does not, and their gradients before scaling.
+  struct Part {
+    Real* values;
+    const Real* gradients;
+    Real scale;
+    Index offset;
+    Index count;
+    bool decays;
+  };
+  /// Updates a part; `steps()` counts this update already. Called on several threads at once.
+  virtual void update(const Part& part) = 0;
   Real* state_at(std::size_t which, Index offset) { return state_[which].values.data() + offset; }
 
  private:
@@ -58,7 +72,7 @@ class Sgd : public Optimizer {
   explicit Sgd(const Config& config);
 
  private:
-  void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) override;
+  void update(const Part& part) override;
   Config config_;
 };
 
@@ -79,7 +93,7 @@ class Adam : public Optimizer {
   Adam(const AdamConfig& config, bool decoupled);
 
  private:
-  void update(Real* values, const Real* gradients, Index offset, Index count, bool decay) override;
+  void update(const Part& part) override;
   AdamConfig config_;
   bool decoupled_;
 };
@@ -90,8 +104,12 @@ class AdamW : public Adam {
   explicit AdamW(const AdamConfig& config) : Adam(config, true) {}
 };
 
-/// Scales all gradients so that their common Euclidean norm is at most `limit` (0: never), and returns the
-/// norm before (Pascanu et al. 2013). A norm that is not finite changes nothing.
-double clip_norm(Gradients& gradients, double limit, int threads = 1);
+/// The common Euclidean norm of all gradients; not finite if one of them is not.
+double norm_of(const Gradients& gradients, int threads = 1);
+/// What gradients of this norm are to be multiplied by to have at most the norm `limit` (0: no limit); 1 for
+/// a norm that is not finite (Pascanu et al. 2013).
+double clip_scale(double norm, double limit);
+/// Scales gradients so, and returns their norm before.
+double clip_norm(Gradients& gradients, double limit);
 
 }  // namespace tapehead
