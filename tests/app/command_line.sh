@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train eval ablate heads plot inspect "Exit status"
+  prints Usage train eval ablate heads plot inspect bench "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -28,7 +28,9 @@ help_and_version() {
   prints --head
   expect 0 inspect --help
   prints --json
-  for command in train eval ablate heads plot inspect; do
+  expect 0 bench --help
+  prints --set --seconds --steps --threads --json CONFIG
+  for command in train eval ablate heads plot inspect bench; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -59,6 +61,15 @@ wrong_calls() {
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
   done
   refuses nowhere -- inspect nowhere
+  refuses CONFIG missing 'bench --help' -- bench
+  refuses nowhere.toml -- bench nowhere.toml
+  refuses surplus -- bench tiny.toml surplus
+  refuses stpes 'bench --help' -- bench tiny.toml --stpes 3
+  refuses --steps "'0'" -- bench tiny.toml --steps 0
+  refuses --steps "'-1'" -- bench tiny.toml --steps=-1
+  for seconds in x 0 -1 nan inf 1s; do refuses --seconds "'$seconds'" -- bench tiny.toml "--seconds=$seconds"; done
+  refuses --threads "'0'" -- bench tiny.toml --threads 0
+  refuses model.heads -- bench tiny.toml --set model.heads=3
 }
 
 wrong_configs() {
@@ -129,6 +140,40 @@ looking_at_a_run() {
   refuses period 16 -- eval run --periods 16
 }
 
+benchmarks() {
+  mkdir bench
+  cp tiny.toml bench
+  cd bench
+  expect 0 bench tiny.toml --steps 2 --threads 2
+  check_not "$call: expected nothing on standard error" test -s err
+  prints 'tiny.toml, 2 steps on 2 threads:' 'ms a step (median; quartiles' 'tokens a second' 'GFLOP/s in matrix products' \
+    'of arrays at the peak'
+  check "$call: expected a table of ops" grep -E '^op +calls a step +forward ms +backward ms +share' out
+  # Three shards of two layers.
+  check "$call: expected six patterns a step" grep -E '^attention_pattern +6 +[0-9.]+ +[0-9.]+ +[0-9.]+ %' out
+  check "$call: expected one update a step" grep -E '^optimizer +1 ' out
+  expect 0 bench tiny.toml --steps 1 --threads 1
+  prints 'tiny.toml, 1 step on 1 thread:'
+  expect 0 bench tiny.toml --seconds 0.01
+
+  expect 0 bench tiny.toml --steps 2 --threads 1 --json --set model.layers=1
+  is_json 'list(d) == ["config", "threads", "steps", "ms_per_step", "ms_low", "ms_high", "tokens_per_second",
+    "operations_per_step", "gflops", "peak_gflops", "peak_memory_bytes", "ops"]'
+  is_json 'd["config"] == "tiny.toml" and d["threads"] == 1 and d["steps"] == 2'
+  is_json '0 < d["ms_low"] <= d["ms_per_step"] <= d["ms_high"] and d["peak_gflops"] > 0 and d["peak_memory_bytes"] > 0'
+  is_json 'abs(d["tokens_per_second"] * d["ms_per_step"] / (1000 * 5 * 16) - 1) < 1e-9'
+  is_json 'd["operations_per_step"] == 6 * 5 * 16 * (4 * 8 * 8 + 16 * 8 + 2 * 16 * 8)'
+  is_json 'abs(d["gflops"] * d["ms_per_step"] * 1e6 / d["operations_per_step"] - 1) < 1e-9'
+  is_json 'abs(sum(op["share"] for op in d["ops"]) - 1) < 1e-9'
+  is_json '[op["share"] for op in d["ops"]] == sorted((op["share"] for op in d["ops"]), reverse=True)'
+  is_json '{op["name"]: op["calls"] for op in d["ops"]}["attention_mix"] == 3'
+  is_json 'all(list(op) == ["name", "calls", "forward_ms", "backward_ms", "share"] for op in d["ops"])'
+  rm -f out err problem
+  cd ..
+  check "bench: expected nothing to be written" test "$(ls -A bench)" = tiny.toml
+  same_file tiny.toml bench/tiny.toml
+}
+
 failures_while_running() {
   mkdir no_programs
   PATH=$PWD/no_programs expect 1 plot run
@@ -142,7 +187,8 @@ failures_while_running() {
   expect 0 eval cut --step 16
 
   local command
-  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'inspect run --json'; do
+  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'inspect run --json' \
+    'bench tiny.toml --steps 1'; do
     read -ra words <<< "$command"
     status=0
     "$program" "${words[@]}" > /dev/full 2> err || status=$?
@@ -158,5 +204,6 @@ help_and_version
 wrong_calls
 wrong_configs
 looking_at_a_run
+benchmarks
 failures_while_running
 finish

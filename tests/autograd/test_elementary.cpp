@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "support/ops.h"
+#include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -53,6 +54,35 @@ DOUBLE_TEST_CASE("a value that is both operands of an op passes the gradient che
   CHECK(error([](const Inputs& in) {
           return where(Tensor({3, 3}, {1, 0, 0, 1, 0, 1, 1, 1, 0}), in[0], scale(in[0], 2));
         }) < kWorst);
+}
+
+TEST_CASE("one value as both operands has the sum of what each of them gets") {
+  const Tensor x = random_tensor({3, 3}, 1);
+  testing::check_roles([](const Inputs& in) { return in[0] + in[1]; }, x);
+  testing::check_roles([](const Inputs& in) { return in[0] - in[1]; }, x);
+  testing::check_roles([](const Inputs& in) { return in[0] * in[1]; }, x);
+  testing::check_roles([](const Inputs& in) { return in[0] / in[1]; }, x);
+  testing::check_roles([](const Inputs& in) { return matmul(in[0], in[1]); }, x);
+  testing::check_roles([](const Inputs& in) { return transpose(in[0], 0, 1) + reshape(in[1], {3, 3}); }, x);
+  testing::check_roles([](const Inputs& in) { return slice(in[0], 0, 1, 2) + in[1]; }, x);
+  testing::check_roles([](const Inputs& in) { return in[0] + sum(in[1], 0) - in[1]; }, x);
+  testing::check_roles(
+      [](const Inputs& in) {
+        return where(Tensor({3, 3}, {1, 0, 0, 1, 0, 1, 1, 1, 0}), in[0], in[1]);
+      },
+      x);
+}
+
+TEST_CASE("a value plus itself has gradient 2, minus itself 0, and times itself twice itself") {
+  const auto gradient_of = [](const testing::Function& f) {
+    Tape tape;
+    const Variable x = tape.variable(Tensor({3}, {1, -2, 3}));
+    tape.backward(sum(f({x})));
+    return x.gradient();
+  };
+  check_close(gradient_of([](const Inputs& in) { return in[0] + in[0]; }), {3}, {2, 2, 2}, 0);
+  check_close(gradient_of([](const Inputs& in) { return in[0] - in[0]; }), {3}, {0, 0, 0}, 0);
+  check_close(gradient_of([](const Inputs& in) { return in[0] * in[0]; }), {3}, {2, -4, 6}, 0);
 }
 
 TEST_CASE("elementary ops give their values") {

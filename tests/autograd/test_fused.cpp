@@ -12,6 +12,7 @@ namespace tapehead {
 namespace {
 
 using testing::check_close;
+using testing::Function;
 using testing::gradient_error;
 using testing::Inputs;
 using testing::random_tensor;
@@ -55,6 +56,29 @@ DOUBLE_TEST_CASE("fused ops pass the gradient check when one value is several of
         kWorst);
   CHECK(gradient_error([](const Inputs& in) { return layer_norm(in[0], in[0], in[0], Real(1e-5)); },
                        {random_tensor({5}, 1)}) < kWorst);
+  CHECK(gradient_error([](const Inputs& in) { return attention_pattern(in[0], in[0], 2, kNoMask); },
+                       {random_tensor({2, 17, 4}, 1)}) < kWorst);
+}
+
+TEST_CASE("one value in several roles of a fused op has the sum of what each role gets") {
+  const Tensor square = random_tensor({3, 3}, 1);
+  const Tensor rows = random_tensor({2, 17, 6}, 2);
+  const Tensor vector = random_tensor({5}, 3);
+  testing::check_roles([](const Inputs& in) { return linear(in[0], in[1]); }, square);
+  testing::check_roles(
+      [](const Inputs& in) {
+        return linear(in[0], Variable(Tensor({5, 5})), in[1]);
+      },
+      vector);
+  testing::check_roles([](const Inputs& in) { return attention_pattern(in[0], in[1], 2); }, rows);
+  testing::check_roles([](const Inputs& in) { return attention_pattern(in[0], in[1], 3, kNoMask); }, rows);
+  testing::check_roles(
+      [](const Inputs& in) { return attention_mix(attention_pattern(in[0], in[1], 2), in[0]); }, rows);
+  for (const Function& roles :
+       {Function([](const Inputs& in) { return layer_norm(in[0], in[1], {}, Real(1e-5)); }),
+        Function([](const Inputs& in) { return layer_norm(in[0], in[1], in[1], Real(1e-5)); }),
+        Function([](const Inputs& in) { return layer_norm(in[0], in[1], in[0], Real(1e-5)); })})
+    testing::check_roles(roles, vector);
 }
 
 TEST_CASE("attention without parameters gives the worked values for three words") {

@@ -1,8 +1,11 @@
 #include "tapehead/autograd/tape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "support/ops.h"
 #include "tapehead/autograd/elementary.h"
@@ -45,6 +48,25 @@ struct Model {
   }
 };
 
+/// Two numbers, and a table of six rows of two, which lie at 2, ..., 13 of 16.
+struct Rows {
+  Parameters parameters;
+  Parameter before = parameters.add("before", {2}, Start::normal(1));
+  Parameter table = parameters.add("table", {6, 2}, Start::normal(1));
+  Parameter after = parameters.add("after", {2}, Start::normal(1));
+
+  Rows() { parameters.initialise(1); }
+};
+
+/// Leaves NaN in blocks of this size that wait to be handed out.
+void spoil_memory(Index count) {
+  std::vector<Buffer> blocks;
+  for (int i = 0; i < 20; ++i) {
+    blocks.push_back(allocate(count));
+    std::fill_n(blocks.back().get(), count, std::numeric_limits<Real>::quiet_NaN());
+  }
+}
+
 }  // namespace
 
 TEST_CASE("backward gives every parameter's gradient in the parameters' own layout") {
@@ -64,6 +86,94 @@ TEST_CASE("a parameter that is asked for several times, or in part, gathers all 
   const Gradients gradients =
       tape.backward(sum(whole) + sum(tape.parameter(model.weight)) + scale(sum(row), 5));
   check_close(gradients, {8}, {2, 2, 2, 7, 7, 7, 0, 0}, 0);
+}
+
+TEST_CASE("windows onto other rows of a parameter each put their gradient where they lie") {
+  const Rows rows;
+  spoil_memory(rows.parameters.count());
+  Tape tape;
+  const Variable last = tape.parameter(rows.table.rows(5, 1));
+  const Variable first = tape.parameter(rows.table.rows(1, 2));
+  const Gradients gradients = tape.backward(scale(sum(last), 3) + sum(first * first));
+  Tensor expected(Shape{16});
+  for (Index i = 4; i < 8; ++i) expected(i) = 2 * rows.parameters.data()[i];
+  for (const Index i : {12, 13}) expected(i) = 3;
+  check_close(gradients, expected);
+}
+
+TEST_CASE("windows that overlap add where they do, in whatever order they are made and used") {
+  const Rows rows;
+  struct Window {
+    Index first, count;
+    Real factor;
+  };
+  std::vector<Window> windows{{0, 3, 1}, {2, 3, 10}, {4, 1, 100}, {0, 6, 1000}};
+  std::vector<std::size_t> order{0, 1, 2, 3};
+  do {
+    CAPTURE(order);
+    for (std::size_t used = 0; used < 16; ++used) {
+      CAPTURE(used);
+      spoil_memory(rows.parameters.count());
+      Tape tape;
+      std::vector<Variable> made(4);
+      for (const std::size_t i : order)
+        made[i] = tape.parameter(rows.table.rows(windows[i].first, windows[i].count));
+      Tensor expected(Shape{16});
+      Variable loss = number_on(tape, 1);
+      for (std::size_t i = 0; i < 4; ++i) {
+        if ((used >> i & 1) == 0) continue;
+        loss = loss + scale(sum(made[i]), windows[i].factor);
+        for (Index j = 0; j < 2 * windows[i].count; ++j)
+          expected(2 + 2 * windows[i].first + j) += windows[i].factor;
+      }
+      check_close(tape.backward(loss), expected, 0);
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE(
+    "parameters and rows that the loss does not depend on have gradient 0, whatever lay in that memory") {
+  const Rows rows;
+  const Tensor zeros(Shape{16});
+  for (const bool is_used : {false, true}) {
+    CAPTURE(is_used);
+    spoil_memory(rows.parameters.count());
+    Tape tape;
+    Variable loss = number_on(tape, 1);
+    // Recorded on a way that does not lead to the loss.
+    const Variable beside = sum(tape.parameter(rows.table));
+    const Variable row = tape.parameter(rows.table.rows(3, 1));
+    const Variable none = tape.parameter(rows.table.rows(6, 0));
+    Tensor expected = zeros;
+    if (is_used) {
+      loss = loss + sum(row) + sum(none);
+      for (const Index i : {8, 9}) expected(i) = 1;
+    }
+    check_close(tape.backward(loss), expected, 0);
+  }
+}
+
+TEST_CASE("one window that two ops use has both gradients, and the same window asked for again is the same") {
+  const Rows rows;
+  spoil_memory(rows.parameters.count());
+  Tape tape;
+  const Variable once = tape.parameter(rows.table.rows(1, 2));
+  const Variable again = tape.parameter(rows.table.rows(1, 2));
+  CHECK(once.data() == again.data());
+  const Gradients gradients = tape.backward(sum(scale(once, 2)) + sum(exp(again)));
+  Tensor expected(Shape{16});
+  for (Index i = 4; i < 8; ++i) expected(i) = 2 + std::exp(rows.parameters.data()[i]);
+  check_close(gradients, expected);
+}
+
+TEST_CASE("a parameter that is the loss itself has gradient 1") {
+  Parameters parameters;
+  parameters.add("before", {3}, Start::constant(1));
+  const Parameter single = parameters.add("single", {}, Start::constant(5));
+  parameters.initialise(1);
+  spoil_memory(parameters.count());
+  Tape tape;
+  check_close(tape.backward(tape.parameter(single)), {4}, {0, 0, 0, 1}, 0);
 }
 
 TEST_CASE("a tape without parameters gives no gradients of parameters") {
@@ -275,6 +385,49 @@ TEST_CASE("every op adds to the gradients that later ops have left") {
       for (Real& value : expected.values()) value += 100;
       check_close(inputs[i].gradient(), expected);
     }
+  }
+}
+
+TEST_CASE("a tape with a profile counts every op once, and changes no bit") {
+  for (const testing::Op& op : testing::every_op()) {
+    CAPTURE(op.name);
+    const testing::Outcome plain = testing::outcome_of(op.function, op.inputs);
+    Profile profile;
+    Tape tape(&profile);
+    Inputs inputs;
+    for (const Tensor& input : op.inputs) inputs.push_back(tape.variable(input));
+    const Variable y = op.function(inputs);
+    const Variable loss = testing::weighed(y);
+    const auto recorded = static_cast<Index>(tape.size());
+    tape.backward(loss);
+    CHECK(testing::same_bits(y.value(), plain.value));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      CHECK(testing::same_bits(inputs[i].gradient(), plain.gradients[i]));
+    Index calls = 0;
+    for (const Profile::Entry& entry : profile.entries()) {
+      calls += entry.calls;
+      CHECK(entry.forward >= 0);
+      CHECK(entry.backward >= 0);
+    }
+    CHECK(calls == recorded);
+  }
+}
+
+TEST_CASE("a profile names the ops of a pass in their order, and goes on over passes and tapes") {
+  const Model model;
+  Profile profile;
+  Tape tape(&profile);
+  for (int pass = 1; pass <= 3; ++pass) {
+    Tape other(&profile);
+    Tape& used = pass < 3 ? tape : other;
+    used.backward(model.loss(used, random_tensor({4, 3}, 2)));
+    std::string listing;
+    for (const Profile::Entry& entry : profile.entries())
+      listing += std::string(entry.name) + " " + std::to_string(entry.calls) + ", ";
+    const std::string times = std::to_string(pass);
+    // A mean is a sum that is scaled, and a sum of all is one along an axis between two reshapes.
+    CHECK(listing == "linear " + times + ", multiply " + times + ", reshape " + std::to_string(2 * pass) +
+                         ", sum " + times + ", scale " + times + ", ");
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tapehead/autograd/variable.h"
 
+#include <algorithm>
+
 #include "support/ops.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/require.h"
@@ -11,6 +13,18 @@ namespace {
 
 using testing::check_close;
 using testing::Inputs;
+
+/// x itself, whose op moves its gradient on or adds it. `there`, unless null, is set to where that gradient
+/// was.
+Variable passed_on(const Variable& x, bool is_moved, const Real** there = nullptr) {
+  Variable y = Variable::result("passed_on", x.shape(), {&x});
+  std::copy_n(x.data(), x.shape().count(), y.output());
+  record("passed_on", y, [x, y, is_moved, there] {
+    if (there != nullptr) *there = y.upstream();
+    is_moved ? y.move_gradient_to(x) : y.add_gradient_to(x);
+  });
+  return y;
+}
 
 }  // namespace
 
@@ -92,6 +106,54 @@ TEST_CASE("the result of an op is on the tape of the inputs that are recorded") 
   CHECK(!constant.gradient_sink());
   CHECK(missing.gradient_sum() == nullptr);
   CHECK(x.gradient_sum() != nullptr);
+}
+
+TEST_CASE("a gradient that is moved on stays readable for whoever holds the handle") {
+  for (const bool is_moved : {false, true})
+    for (const bool is_held : {false, true}) {
+      CAPTURE(is_moved);
+      CAPTURE(is_held);
+      Tape tape;
+      const Variable x = tape.variable(Tensor({2}, {3, 4}));
+      Variable y = passed_on(x, is_moved);
+      const Variable loss = sum(y * Variable(Tensor({2}, {10, 20})));
+      if (!is_held) y = {};
+      tape.backward(loss);
+      check_close(x.gradient(), {2}, {10, 20}, 0);
+      if (is_held) check_close(y.gradient(), {2}, {10, 20}, 0);
+    }
+}
+
+TEST_CASE("a gradient that is moved on is added to one that is there, and to a parameter's") {
+  Parameters parameters;
+  const Parameter weight = parameters.add("weight", {2}, Start::constant(1));
+  parameters.initialise(1);
+  for (const bool is_moved : {false, true}) {
+    CAPTURE(is_moved);
+    Tape tape;
+    const Variable x = tape.variable(Tensor({2}, {3, 4}));
+    const Variable w = tape.parameter(weight);
+    const Variable loss = sum(passed_on(x, is_moved)) + sum(scale(passed_on(x, is_moved), 10)) +
+                          sum(scale(passed_on(w, is_moved), 3)) + sum(passed_on(w, is_moved)) +
+                          sum(passed_on(Variable(Tensor({2}, {5, 6})), is_moved));
+    check_close(tape.backward(loss), {2}, {4, 4}, 0);
+    check_close(x.gradient(), {2}, {11, 11}, 0);
+  }
+}
+
+TEST_CASE("a gradient that nobody else will look at is handed over as it is, and otherwise copied") {
+  for (const bool is_held : {false, true}) {
+    CAPTURE(is_held);
+    Tape tape;
+    const Variable x = tape.variable(Tensor({2}, {3, 4}));
+    const Real* there = nullptr;
+    Variable y = passed_on(x, true, &there);
+    const Variable loss = sum(y);
+    if (!is_held) y = {};
+    tape.backward(loss);
+    REQUIRE(there != nullptr);
+    CHECK((x.upstream() == there) == !is_held);
+  }
 }
 
 TEST_CASE("a constant window shows a parameter's current value without a copy") {

@@ -1,8 +1,11 @@
 #include "tapehead/base/parallel.h"
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/testing.h"
@@ -114,6 +117,98 @@ TEST_CASE("two callers at once each get their whole loop") {
   other.join();
   CHECK(here == std::vector<int>(300, 1));
   CHECK(there == std::vector<int>(300, 1));
+}
+
+TEST_CASE("chunks cover each number once, and are the same for any number of threads") {
+  for (const Index count : {0, 1, 65'535, 65'536, 65'537, 262'143, 262'144, 1'000'000}) {
+    CAPTURE(count);
+    std::vector<std::pair<Index, Index>> first;
+    for (const int threads : {1, 2, 3, 8}) {
+      CAPTURE(threads);
+      std::vector<unsigned char> visits(at(count), 0);
+      std::mutex mutex;
+      std::vector<std::pair<Index, Index>> chunks;
+      for_each_chunk(count, threads, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) ++visits[at(i)];
+        const std::lock_guard lock(mutex);
+        chunks.emplace_back(begin, end);
+      });
+      CHECK(visits == std::vector<unsigned char>(at(count), 1));
+      std::sort(chunks.begin(), chunks.end());
+      for (const auto& [begin, end] : chunks) CHECK(begin < end);
+      if (threads == 1) first = chunks;
+      CHECK(chunks == first);
+    }
+  }
+}
+
+TEST_CASE("a loop in chunks with too little to share stays on the calling thread") {
+  std::atomic<int> elsewhere{0};
+  const std::thread::id here = std::this_thread::get_id();
+  for_each_chunk(200'000, 8, [&](Index, Index) {
+    if (std::this_thread::get_id() != here) ++elsewhere;
+  });
+  CHECK(elsewhere == 0);
+}
+
+TEST_CASE("a loop in many chunks is shared among threads") {
+  std::atomic<int> arrived{0};
+  for_each_chunk(1'000'000, 2, [&](Index, Index) {
+    // The first to come waits for another to come.
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  CHECK(arrived >= 2);
+}
+
+TEST_CASE("a sum over chunks has the same bits for any number of threads, and every part in it once") {
+  for (const Index count : {0, 1, 65'537, 1'000'000}) {
+    CAPTURE(count);
+    // Harmonic numbers: their sum's last bits depend on the order of its additions.
+    const auto part = [](Index begin, Index end) {
+      double sum = 0;
+      for (Index i = begin; i < end; ++i) sum += 1 / static_cast<double>(i + 1);
+      return sum;
+    };
+    const double alone = sum_over_chunks(count, 1, part);
+    for (const int threads : {2, 3, 8}) CHECK(sum_over_chunks(count, threads, part) == alone);
+    CHECK(alone == doctest::Approx(part(0, count)).epsilon(1e-12));
+    CHECK(sum_over_chunks(count, 3, [](Index begin, Index end) {
+            return static_cast<double>(end - begin);
+          }) == static_cast<double>(count));
+  }
+}
+
+TEST_CASE("parts of a sum are added in the order of their chunks") {
+  // Seven chunks: the small parts are lost beside the large one, but not after it has gone again.
+  const double large = 1e30;
+  const auto part = [&](Index begin, Index) {
+    const Index chunk = begin / 65'536;
+    return chunk == 1 ? large : chunk == 3 ? -large : 1;
+  };
+  for (const int threads : {1, 2, 3}) CHECK(sum_over_chunks(7 * 65'536, threads, part) == 3);
+}
+
+TEST_CASE("chunks that throw let all others run, and the exception of the lowest is rethrown") {
+  for (const Index count : {131'072, 1'000'000})
+    for (const int threads : {1, 2, 8}) {
+      CAPTURE(count);
+      CAPTURE(threads);
+      std::vector<int> visits(at(count), 0);
+      const auto body = [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) ++visits[at(i)];
+        if (begin > 0) throw Error("from " + std::to_string(begin));
+      };
+      CHECK_THROWS_WITH_AS(for_each_chunk(count, threads, body), "from 65536", Error);
+      CHECK(visits == std::vector<int>(at(count), 1));
+      CHECK_THROWS_WITH_AS(sum_over_chunks(count, threads,
+                                           [&](Index begin, Index end) {
+                                             body(begin, end);
+                                             return 1.0;
+                                           }),
+                           "from 65536", Error);
+      CHECK(visits == std::vector<int>(at(count), 2));
+    }
 }
 
 TEST_CASE("fewer than one thread is refused before anything runs") {

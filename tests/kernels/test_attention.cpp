@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "support/functions.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
+#include "tapehead/tensor/memory.h"
 
 namespace tapehead {
 
@@ -68,6 +70,44 @@ Tensor head_of(const Tensor& x, Index head, Index head_width) {
 
 const AttentionMask kNoMask{.causal = false, .visible = {}};
 
+/// Sets to 0 what lies after each query's own position in one of the heads of all sequences together.
+void hide_ahead(Tensor& pattern, Index head) {
+  const Index length = pattern.shape()[3];
+  for (Index i = 0; i < length; ++i)
+    std::fill_n(pattern.data() + (head * length + i) * length + i + 1, length - i - 1, Real{0});
+}
+
+/// The gradients of queries and keys (B, T, H*D) with D = 4, by definition.
+std::pair<Tensor, Tensor> score_gradients(const Tensor& dpattern, const Tensor& pattern, const Tensor& q,
+                                          const Tensor& k) {
+  const Index heads = pattern.shape()[1];
+  const Index length = pattern.shape()[2];
+  Tensor dq(q.shape()), dk(k.shape());
+  for (Index b = 0; b < q.shape()[0]; ++b)
+    for (Index h = 0; h < heads; ++h)
+      for (Index i = 0; i < length; ++i) {
+        Real along = 0;
+        for (Index j = 0; j < length; ++j) along += pattern(b, h, i, j) * dpattern(b, h, i, j);
+        for (Index j = 0; j < length; ++j) {
+          const Real dscore = pattern(b, h, i, j) * (dpattern(b, h, i, j) - along) / 2;  // 2 is the root of D
+          for (Index d = 4 * h; d < 4 * h + 4; ++d) {
+            dq(b, i, d) += dscore * k(b, j, d);
+            dk(b, j, d) += dscore * q(b, i, d);
+          }
+        }
+      }
+  return {dq, dk};
+}
+
+/// Leaves NaN in blocks of this size that wait to be handed out.
+void spoil_memory(Index count) {
+  std::vector<Buffer> blocks;
+  for (int i = 0; i < 3; ++i) {
+    blocks.push_back(allocate(count));
+    std::fill_n(blocks.back().get(), count, std::numeric_limits<Real>::quiet_NaN());
+  }
+}
+
 /// The largest weight and the entropy of every row of 16 random keys of width 128.
 struct Sharpness {
   double median_largest;
@@ -93,35 +133,118 @@ Sharpness sharpness_of(double scale) {
 }  // namespace
 
 TEST_CASE("the attention pattern is its definition in elementary ops, forward and backward") {
-  for (const Index length : {1, 3, 17, 65})
-    for (const Index heads : {1, 3})
-      for (const Index head_width : {1, 17})
-        for (const bool causal : {true, false}) {
-          CAPTURE(length);
-          CAPTURE(heads);
-          CAPTURE(head_width);
-          AttentionMask mask{.causal = causal, .visible = Mask(2, length, 1)};
-          mask.visible(1, 0) = 0;
-          mask.visible(1, length / 2) = 0;
-          testing::check_same([&](const Inputs& in) { return attention_pattern(in[0], in[1], heads, mask); },
-                              [&](const Inputs& in) { return pattern_definition(in[0], in[1], heads, mask); },
-                              {random_tensor({2, length, heads * head_width}, 1),
-                               random_tensor({2, length, heads * head_width}, 2)});
-        }
-}
-
-TEST_CASE("the attention mix is its definition in elementary ops, forward and backward") {
-  for (const Index length : {1, 3, 17, 65})
-    for (const Index heads : {1, 3})
-      for (const Index head_width : {1, 17}) {
+  for (const Index length : {1, 3, 17, 63, 65})
+    for (const Index head_width : {1, 3, 17, 63, 65})
+      for (const bool causal : {true, false}) {
+        const Index heads = length == 17 ? 3 : 1;
         CAPTURE(length);
         CAPTURE(heads);
         CAPTURE(head_width);
-        testing::check_same([](const Inputs& in) { return attention_mix(in[0], in[1]); },
-                            [](const Inputs& in) { return mix_definition(in[0], in[1]); },
-                            {random_tensor({2, heads, length, length}, 1),
-                             random_tensor({2, length, heads * head_width}, 2)});
+        CAPTURE(causal);
+        // The second sequence has pads at its start and within; the third is nothing else.
+        AttentionMask mask{.causal = causal, .visible = Mask(3, length, 1)};
+        mask.visible(1, 0) = 0;
+        mask.visible(1, length / 2) = 0;
+        for (Index t = 0; t < length; ++t) mask.visible(2, t) = 0;
+        testing::check_same([&](const Inputs& in) { return attention_pattern(in[0], in[1], heads, mask); },
+                            [&](const Inputs& in) { return pattern_definition(in[0], in[1], heads, mask); },
+                            {random_tensor({3, length, heads * head_width}, 1),
+                             random_tensor({3, length, heads * head_width}, 2)});
       }
+}
+
+TEST_CASE("the attention mix is its definition in elementary ops, forward and backward") {
+  for (const Index length : {1, 3, 17, 63, 65})
+    for (const Index head_width : {1, 3, 17, 63, 65}) {
+      const Index heads = length == 17 ? 3 : 1;
+      CAPTURE(length);
+      CAPTURE(heads);
+      CAPTURE(head_width);
+      testing::check_same(
+          [](const Inputs& in) { return attention_mix(in[0], in[1]); },
+          [](const Inputs& in) { return mix_definition(in[0], in[1]); },
+          {random_tensor({2, heads, length, length}, 1), random_tensor({2, length, heads * head_width}, 2)});
+    }
+}
+
+TEST_CASE("heads that look ahead and heads that do not are mixed rightly in one call, forward and backward") {
+  for (const Index length : {3, 17, 65})
+    for (const Index first : {0, 1}) {
+      CAPTURE(length);
+      CAPTURE(first);
+      Tensor pattern = random_tensor({2, 3, length, length}, 1);
+      for (Index head = first; head < 6; head += 2) hide_ahead(pattern, head);
+      testing::check_same([](const Inputs& in) { return attention_mix(in[0], in[1]); },
+                          [](const Inputs& in) { return mix_definition(in[0], in[1]); },
+                          {pattern, random_tensor({2, length, 15}, 2)});
+    }
+}
+
+TEST_CASE(
+    "a single weight ahead, wherever it lies, makes a head look ahead, is mixed in and has its gradient") {
+  const Index length = 35;
+  const kernels::AttentionSizes sizes{1, length, 1, 1};
+  const Tensor values = random_tensor({1, length, 1}, 1);
+  const Tensor dz = random_tensor({1, length, 1}, 2);
+  Index wrong = 0;
+  for (Index i = 0; i < length; ++i)
+    for (Index j = i + 1; j < length; ++j) {
+      Tensor pattern(Shape{1, 1, length, length});
+      pattern(0, 0, i, j) = -2;
+      const std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
+      wrong += causal[0] ? 1 : 0;
+      Tensor z(values.shape()), dvalues(values.shape());
+      kernels::attention_mix_forward(z.data(), pattern.data(), values.data(), causal, sizes);
+      kernels::attention_mix_backward(nullptr, dvalues.data(), dz.data(), pattern.data(), values.data(),
+                                      causal, sizes);
+      for (Index t = 0; t < length; ++t) {
+        wrong += z(0, t, 0) == (t == i ? -2 * values(0, j, 0) : 0) ? 0 : 1;
+        wrong += dvalues(0, t, 0) == (t == j ? -2 * dz(0, i, 0) : 0) ? 0 : 1;
+      }
+    }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE(
+    "each head of each sequence is told apart by whether it looks ahead, at the smallest weight or a NaN") {
+  for (const Index length : {1, 2, 16, 17, 65})
+    for (const Real weight : {std::numeric_limits<Real>::denorm_min(), std::numeric_limits<Real>::quiet_NaN(),
+                              -std::numeric_limits<Real>::infinity()}) {
+      CAPTURE(length);
+      CAPTURE(weight);
+      Tensor pattern = random_tensor({2, 3, length, length}, 1);
+      for (Index head = 0; head < 6; ++head) hide_ahead(pattern, head);
+      const kernels::AttentionSizes sizes{2, length, 3, 1};
+      CHECK(kernels::causal_heads(pattern.data(), sizes) == std::vector<bool>(6, true));
+      if (length == 1) continue;
+      pattern(0, 1, 0, length - 1) = weight;
+      pattern(1, 2, length - 2, length - 1) = weight;
+      pattern(1, 0, length - 2, length - 1) = Real(-0.0);
+      CHECK(kernels::causal_heads(pattern.data(), sizes) ==
+            std::vector<bool>{true, false, true, true, true, false});
+    }
+}
+
+TEST_CASE("the gradient of scores is that of its softmax, whatever lay in the memory it works in") {
+  for (const Index length : {1, 3, 17, 30, 65})
+    for (const bool causal : {true, false}) {
+      CAPTURE(length);
+      CAPTURE(causal);
+      Tensor pattern = random_tensor({2, 3, length, length}, 1, 1.0 / static_cast<double>(length));
+      // Without the mask a head may still happen to look back alone.
+      for (Index head = 0; head < 6; ++head)
+        if (causal || head % 2 == 1) hide_ahead(pattern, head);
+      const Tensor dpattern = random_tensor(pattern.shape(), 2);
+      const Tensor q = random_tensor({2, length, 12}, 3);
+      const Tensor k = random_tensor({2, length, 12}, 4);
+      spoil_memory(length * length);
+      Tensor dq(q.shape()), dk(k.shape());
+      kernels::attention_pattern_backward(dq.data(), dk.data(), dpattern.data(), pattern.data(), q.data(),
+                                          k.data(), causal, {2, length, 3, 4});
+      const auto [expected_dq, expected_dk] = score_gradients(dpattern, pattern, q, k);
+      check_close(dq, expected_dq);
+      check_close(dk, expected_dk);
+    }
 }
 
 TEST_CASE("outputs stay within the values their query may see") {
@@ -310,20 +433,21 @@ TEST_CASE("the attention kernels never read their output, and add to gradients")
   Tensor z({2}, {nan, nan});
   kernels::attention_pattern_forward(p.data(), q.data(), q.data(), true, nullptr, sizes);
   check_close(p, {2, 2}, {1, 0, 0.5, 0.5}, 0);
-  kernels::attention_mix_forward(z.data(), p.data(), v.data(), sizes);
+  kernels::attention_mix_forward(z.data(), p.data(), v.data(), {true}, sizes);
   check_close(z, {2}, {2, 3}, 0);
 
   const Tensor dz({2}, {1, 1});
   Tensor dp({2, 2}, {10, 10, 10, 10});
   Tensor dv({2}, {10, 10});
-  kernels::attention_mix_backward(dp.data(), dv.data(), dz.data(), p.data(), v.data(), sizes);
+  kernels::attention_mix_backward(dp.data(), dv.data(), dz.data(), p.data(), v.data(), {true}, sizes);
   check_close(dp, {2, 2}, {12, 14, 12, 14}, 0);
   check_close(dv, {2}, {11.5, 10.5}, 0);
 
   const Tensor k({2}, {1, 3});
   Tensor dq({2}, {10, 10});
   Tensor dk({2}, {10, 10});
-  kernels::attention_pattern_backward(dq.data(), dk.data(), dp.data(), p.data(), k.data(), k.data(), sizes);
+  kernels::attention_pattern_backward(dq.data(), dk.data(), dp.data(), p.data(), k.data(), k.data(), true,
+                                      sizes);
   check_close(dq, {2}, {10, 11}, 0);  // of the second row's scores: -0.5 and 0.5
   check_close(dk, {2}, {8.5, 11.5}, 0);
 }

@@ -325,6 +325,48 @@ TEST_CASE("ids outside the vocabulary are refused") {
   CHECK_THROWS_AS(logits_of(model, Tokens(1, 2, {0, -1})), Error);
 }
 
+TEST_CASE("what entered a layer is enough to go on from, to the same bits") {
+  const Mask visible(3, 6, {1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1});
+  for (const ModelConfig& config : every_kind()) {
+    const Transformer model(config, 3);
+    Onlooker onlooker;
+    const Tensor logits = model(Pass().watched_by({&onlooker}), kTokens, visible).value();
+    for (Index layer = 0; layer <= config.layers; ++layer) {
+      CAPTURE(layer);
+      const Site entrance = layer < config.layers ? residual_before(layer)
+                            : layer == 0          ? embedding_site()
+                                                  : residual_after(layer - 1);
+      const Variable residual(onlooker.seen_at(entrance));
+      CHECK(same_bits(model.from_layer(Pass(), layer, residual, visible).value(), logits));
+    }
+  }
+}
+
+TEST_CASE("a pass from a layer on does not come by the sites below") {
+  const Transformer model(kEverything, 3);
+  const Onlooker whole = watched(model);
+  Onlooker upper;
+  model.from_layer(Pass().watched_by({&upper}), 1, Variable(whole.seen_at(residual_before(1))));
+  CHECK(upper.sites().front() == residual_before(1));
+  CHECK(upper.sites().back() == logits_site());
+  CHECK(upper.sites().size() < whole.sites().size());
+}
+
+TEST_CASE("a pass from a layer that is not there, or from a residual that does not fit, is refused") {
+  const Transformer model(kAttentionOnly, 3);
+  const Index width = kAttentionOnly.width;
+  const Variable residual(Tensor({1, 2, width}));
+  CHECK_THROWS_WITH_AS(model.from_layer(Pass(), kAttentionOnly.layers + 1, residual),
+                       doctest::Contains("[model] expected a layer between 0 and"), Error);
+  CHECK_THROWS_AS(model.from_layer(Pass(), -1, residual), Error);
+  for (const Shape& shape : {Shape{2, width}, Shape{1, 2, width + 1}, Shape{0, 2, width}, Shape{1, 0, width},
+                             Shape{1, kAttentionOnly.context + 1, width}}) {
+    CAPTURE(to_string(shape));
+    CHECK_THROWS_WITH_AS(model.from_layer(Pass(), 0, Variable(Tensor(shape))),
+                         doctest::Contains("[model] expected a residual (B, T,"), Error);
+  }
+}
+
 TEST_CASE("a model can be moved, and goes on as before") {
   Transformer model(kEverything, 1);
   const Tensor before = logits_of(model);

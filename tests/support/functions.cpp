@@ -32,6 +32,15 @@ void check_same(const Function& function, const Function& definition, const std:
   }
 }
 
+void check_roles(const Function& function, const Tensor& value) {
+  const Outcome apart = outcome_of(function, {value, value});
+  const Outcome together = outcome_of([&](const Inputs& in) { return function({in[0], in[0]}); }, {value});
+  CHECK(same_bits(together.value, apart.value));
+  Tensor sum = apart.gradients[0];
+  for (Index i = 0; i < sum.count(); ++i) sum.data()[i] += apart.gradients[1].data()[i];
+  check_close(together.gradients[0], sum);
+}
+
 double gradient_error(const Function& function, const std::vector<Tensor>& inputs) {
   return gradient_check(inputs, [&](Tape&, const Inputs& variables) { return weighed(function(variables)); });
 }

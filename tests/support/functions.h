@@ -29,6 +29,10 @@ Outcome outcome_of(const Function& function, const std::vector<Tensor>& inputs);
 void check_same(const Function& function, const Function& definition, const std::vector<Tensor>& inputs,
                 double tolerance = kRounding);
 
+/// Checks that a function of two inputs, when one recorded variable is both of them, gives it the sum of what
+/// two variables of the same value get.
+void check_roles(const Function& function, const Tensor& value);
+
 /// The gradient check's error of a function's weighed sum.
 double gradient_error(const Function& function, const std::vector<Tensor>& inputs);
 

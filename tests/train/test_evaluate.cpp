@@ -70,6 +70,24 @@ class LogitsWatcher : public Watcher {
   void finish(const std::vector<Site>&) const override {}
 };
 
+/// What entered layer 1; leaves every value alone.
+class EntranceWatcher : public Watcher {
+ public:
+  explicit EntranceWatcher(const Shape& shape) : residual_(shape) {}
+  void check(const ModelConfig&) const override {}
+  Variable visit(const Visit& at, const Variable& value) override {
+    if (at.site == residual_before(1))
+      std::copy_n(value.data(), value.shape().count(),
+                  residual_.data() + at.first_sequence * value.shape()[1] * value.shape()[2]);
+    return value;
+  }
+  void finish(const std::vector<Site>&) const override {}
+  const Tensor& residual() const { return residual_; }
+
+ private:
+  Tensor residual_;
+};
+
 bool same_result(const Evaluation& a, const Evaluation& b) {
   return same_bits(a.losses, b.losses) && same_bits(a.hits, b.hits) && a.kinds == b.kinds;
 }
@@ -183,6 +201,19 @@ TEST_CASE("what a watcher puts in place of the logits is what counts") {
   const Evaluation evaluation = evaluate(model, batch, {&watcher});
   check_close(evaluation.losses, {1, 2}, {std::log(4.0), std::log(4.0)});
   check_close(evaluation.hits, {1, 2}, {0, 1}, 0);
+}
+
+TEST_CASE("an evaluation from a layer on gives the bits of the whole, in shards and on threads") {
+  const Config config = tiny_config();
+  const Transformer model(config.model, 3);
+  const Batch batch = evaluation_batch(config);
+  EntranceWatcher entrance({batch.size(), batch.length(), config.model.width});
+  const Evaluation whole = evaluate(model, batch, {&entrance}, {.shard = 4});
+  for (const int threads : {1, 3})
+    CHECK(same_result(
+        evaluate_from(model, batch, 1, entrance.residual(), {}, {.threads = threads, .shard = 4}), whole));
+  CHECK_THROWS_WITH_AS(evaluate_from(model, batch.rows(0, 1), 1, entrance.residual()),
+                       doctest::Contains("[evaluate] expected a residual (1, "), Error);
 }
 
 TEST_CASE("a batch without sequences, targets outside the vocabulary and wrong options are errors") {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "support/functions.h"
@@ -32,6 +33,24 @@ struct ThreeNumbers {
                                                static_cast<Real>(bias)}));
   }
   double operator[](std::size_t i) const { return static_cast<double>(parameters.values()[i]); }
+
+  Parameters parameters;
+};
+
+/// Matrices that decay and vectors that do not, whose borders lie within the chunks that threads take, and
+/// one that lies over several.
+struct ManyNumbers {
+  static constexpr Index kCount = 400'000;
+
+  ManyNumbers() {
+    parameters.add("small", {7, 11}, Start::normal(1));
+    parameters.add("bias", {60'000}, Start::normal(1));
+    parameters.add("table", {499, 600}, Start::normal(1));
+    parameters.add("gain", {523}, Start::normal(1));
+    parameters.add("last", {200, 200}, Start::normal(1));
+    REQUIRE(parameters.count() == kCount);
+    parameters.initialise(1);
+  }
 
   Parameters parameters;
 };
@@ -227,6 +246,107 @@ TEST_CASE("averages of other names or sizes are refused, and the optimizer stays
                        Error);
   CHECK(numbers[0] == 2.0);
   CHECK(optimizer.steps() == 1);
+}
+
+TEST_CASE("an update of many parameters has the same bits on any number of threads") {
+  const Gradients gradients = random_tensor({ManyNumbers::kCount}, 2);
+  const std::vector<std::unique_ptr<Optimizer>> alone = one_of_each();
+  for (std::size_t which = 0; which < alone.size(); ++which) {
+    CAPTURE(which);
+    ManyNumbers expected;
+    for (int step = 0; step < 2; ++step)
+      alone[which]->step(expected.parameters, gradients, {.scale = 0.3, .threads = 1});
+    for (const int threads : {2, 3}) {
+      CAPTURE(threads);
+      ManyNumbers numbers;
+      const std::unique_ptr<Optimizer> optimizer = std::move(one_of_each()[which]);
+      for (int step = 0; step < 2; ++step)
+        optimizer->step(numbers.parameters, gradients, {.scale = 0.3, .threads = threads});
+      CHECK(same_bits(numbers.parameters, expected.parameters));
+      CHECK(same_bits(*optimizer, *alone[which]));
+    }
+  }
+}
+
+TEST_CASE("every one of many parameters is updated once, and decays or not as its own shape says") {
+  ManyNumbers numbers;
+  const Tensor before = values_of(numbers.parameters);
+  Gradients gradients = random_tensor({ManyNumbers::kCount}, 2);
+  Sgd({.learning_rate = 0.5, .weight_decay = 0.25}).step(numbers.parameters, gradients, {.threads = 2});
+  AdamW adamw({.learning_rate = 0.5, .weight_decay = 0.25});
+  ManyNumbers others;
+  adamw.step(others.parameters, gradients, {.threads = 3});
+  double worst = 0;
+  for (const Parameters::Entry& entry : numbers.parameters.entries())
+    for (Index i = entry.offset; i < entry.offset + entry.count(); ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      const double w = static_cast<double>(before(i));
+      const double g = static_cast<double>(gradients(i));
+      const double pull = entry.shape.rank() == 2 ? 0.25 : 0;
+      const double downhill = w - 0.5 * (g + pull * w);
+      // The first step of Adam goes by the gradient's sign alone.
+      const double by_sign = (1 - 0.5 * pull) * w - 0.5 * g / (std::abs(g) + 1e-8);
+      for (const double error : {std::abs(static_cast<double>(numbers.parameters.values()[place]) - downhill),
+                                 std::abs(static_cast<double>(others.parameters.values()[place]) - by_sign)})
+        worst = !(error <= worst) ? error : worst;
+    }
+  CHECK(worst < kRounding);
+}
+
+TEST_CASE("a gradient that is not finite is found anywhere among many, on any number of threads") {
+  ManyNumbers numbers;
+  const Tensor before = values_of(numbers.parameters);
+  for (const int threads : {1, 3})
+    for (const Index where : {Index{0}, Index{65'535}, Index{65'536}, ManyNumbers::kCount - 1}) {
+      CAPTURE(threads);
+      CAPTURE(where);
+      Gradients gradients({ManyNumbers::kCount});
+      gradients(where) = kInfinity;
+      AdamW optimizer({.learning_rate = 0.1, .weight_decay = 0.1});
+      CHECK_THROWS_AS(optimizer.step(numbers.parameters, gradients, {.threads = threads}), Error);
+      CHECK(same_bits(values_of(numbers.parameters), before));
+    }
+}
+
+TEST_CASE("gradients that are scaled as they are read are gradients that were scaled before, decay aside") {
+  for (std::size_t which = 0; which < one_of_each().size(); ++which) {
+    CAPTURE(which);
+    const auto updated = [&](double factor, double scale) {
+      ManyNumbers numbers;
+      Gradients gradients = random_tensor({ManyNumbers::kCount}, 2, factor);
+      const std::unique_ptr<Optimizer> optimizer = std::move(one_of_each()[which]);
+      for (int step = 0; step < 2; ++step) optimizer->step(numbers.parameters, gradients, {.scale = scale});
+      return values_of(numbers.parameters);
+    };
+    // A power of two, by which no number is rounded.
+    CHECK(same_bits(updated(4, 0.25), updated(1, 1)));
+  }
+}
+
+TEST_CASE("the norm of many gradients has the same bits on any number of threads") {
+  const Gradients gradients = random_tensor({ManyNumbers::kCount}, 3);
+  double squares = 0;
+  for (const Real gradient : gradients.values())
+    squares += static_cast<double>(gradient) * static_cast<double>(gradient);
+  const double norm = norm_of(gradients);
+  CHECK(norm == doctest::Approx(std::sqrt(squares)).epsilon(1e-12));
+  for (const int threads : {1, 2, 3}) CHECK(norm_of(gradients, threads) == norm);
+  Gradients clipped = gradients;
+  CHECK(clip_norm(clipped, 2) == norm);
+  Index different = 0;
+  for (Index i = 0; i < gradients.count(); ++i)
+    different += clipped(i) == gradients(i) * static_cast<Real>(2 / norm) ? 0 : 1;
+  CHECK(different == 0);
+}
+
+TEST_CASE("a norm above the limit is scaled down to it, and any other is left alone") {
+  CHECK(clip_scale(8, 2) == 0.25);
+  CHECK(clip_scale(2, 2) == 1);
+  CHECK(clip_scale(1, 2) == 1);
+  CHECK(clip_scale(8, 0) == 1);
+  CHECK(clip_scale(0, 2) == 1);
+  CHECK(clip_scale(std::numeric_limits<double>::infinity(), 2) == 1);
+  CHECK(clip_scale(std::numeric_limits<double>::quiet_NaN(), 2) == 1);
 }
 
 TEST_CASE("clipping scales all gradients by one factor, to a common norm at the limit") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "support/folder.h"
@@ -27,6 +28,12 @@ std::vector<double> losses_of(Trainer& trainer, int steps) {
 
 void save(const Trainer& trainer, const std::filesystem::path& file) {
   save_checkpoint(file, trainer.config(), trainer.model(), trainer.optimizer(), trainer.step());
+}
+
+Index calls_of(const Profile& profile, std::string_view name) {
+  for (const Profile::Entry& entry : profile.entries())
+    if (entry.name == name) return entry.calls;
+  return 0;
 }
 
 /// One plain step downhill, so that the parameters move by exactly the gradient.
@@ -63,6 +70,45 @@ TEST_CASE("a run has the same bits on any number of threads, and each time") {
     CHECK(losses_of(again, 6) == losses);
     CHECK(same_bits(again, first));
   }
+}
+
+TEST_CASE("a profile changes no bit of a run, and counts what every step did") {
+  Trainer plain(tiny_config(), 1);
+  const std::vector<double> losses = losses_of(plain, 3);
+  for (const int threads : {1, 2}) {
+    CAPTURE(threads);
+    Trainer trainer(tiny_config(), threads);
+    Profile profile;
+    for (const double loss : losses) CHECK(trainer.advance(&profile).loss == loss);
+    CHECK(same_bits(trainer, plain));
+    // Three steps of four shards.
+    CHECK(calls_of(profile, "cross_entropy") == 12);
+    CHECK(calls_of(profile, "attention_pattern") == 2 * 12);
+    for (const char* name : {"batch", "reduce", "norm", "optimizer"}) {
+      CAPTURE(name);
+      CHECK(calls_of(profile, name) == 3);
+    }
+  }
+}
+
+TEST_CASE("a step's operations are those of its matrix products by formula, however it is cut into shards") {
+  for (const Index feed_forward : {0, 12})
+    for (const Index layers : {0, 1, 3})
+      for (const Index shard : {2, 100}) {
+        Config config = tiny_config();
+        config.model.feed_forward = feed_forward;
+        config.model.layers = layers;
+        config.train.shard = shard;
+        CAPTURE(feed_forward);
+        CAPTURE(layers);
+        CAPTURE(shard);
+        // Each product goes forward once and back twice, at two operations for a number of a matrix.
+        const Index width = config.model.width, positions = config.train.batch * config.task.length;
+        const Index matrices =
+            layers * (4 * width * width + 2 * feed_forward * width) + config.model.vocabulary * width;
+        const Index attention = layers * 2 * config.task.length * width;
+        CHECK(Trainer(config, 2).advance().operations == 6 * positions * (matrices + attention));
+      }
 }
 
 TEST_CASE("each seed changes the run, and only what it is for") {
