@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Trains the same models in Tapehead and in PyTorch, in turns, and prints a table of medians and ratios.
+#   experiments/speed/run.sh [--quick]
+# Ten minutes once it is built; --quick takes four, with fewer and shorter measurements. Leave the machine
+# alone meanwhile. Every measurement is kept in build/speed/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+rounds=5 seconds=1.2 trial_seconds=0.5 waits=(unset active passive)
+gpt2_rounds=3 gpt2_steps=5
+case "$*" in
+  "") ;;
+  --quick)
+    rounds=3 seconds=0.5 trial_seconds=0.3 waits=(unset)
+    gpt2_rounds=1 gpt2_steps=2
+    ;;
+  *)
+    echo "usage: experiments/speed/run.sh [--quick]" >&2
+    exit 2
+    ;;
+esac
+
+.ci/packages build speed
+.ci/build tapehead_program tapehead_benchmarks
+
+# Debian's own, which sees Debian's PyTorch.
+python=/usr/bin/python3
+cores=$(nproc)
+results=build/speed
+rm -rf "$results"
+mkdir -p "$results"
+printf 'cores=%s\nload=%s\n' "$cores" "$(cut -d' ' -f1-3 /proc/loadavg)" > "$results/run"
+
+# Memory once had is kept and in large pages: fresh pages can cost PyTorch nearly half of its time.
+memory=(MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=67108864
+        MALLOC_ARENA_MAX=1 GLIBC_TUNABLES=glibc.malloc.hugetlb=1)
+
+# PyTorch with so many threads of its own, so many of OpenBLAS, and a way for threads to wait.
+in_torch() {
+  local threads=$1 blas=$2 wait=$3 policy=()
+  shift 3
+  [ "$wait" = unset ] || policy=("OMP_WAIT_POLICY=$wait")
+  env --unset=OMP_NUM_THREADS --unset=OMP_WAIT_POLICY --unset=GOMP_SPINCOUNT "${memory[@]}" "${policy[@]}" \
+    OPENBLAS_NUM_THREADS="$blas" "$python" experiments/speed/train_torch.py --threads "$threads" --json "$@"
+}
+
+# PyTorch as most scripts have it: attention as commonly written, every setting left as it is.
+in_plain_torch() {
+  env --unset=OMP_NUM_THREADS --unset=OMP_WAIT_POLICY --unset=GOMP_SPINCOUNT "$python" \
+    experiments/speed/train_torch.py --plain --threads "$cores" --json "$@"
+}
+
+# Tries every way for PyTorch to use the cores by itself, one thread included.
+try_settings() {
+  local trials=$1 wait blas
+  shift
+  in_torch 1 1 unset "$@" >> "$trials"
+  [ "$cores" -gt 1 ] || return 0
+  in_torch 1 "$cores" unset "$@" >> "$trials"
+  for wait in "${waits[@]}"; do
+    for blas in 1 "$cores"; do in_torch "$cores" "$blas" "$wait" "$@" >> "$trials"; done
+  done
+}
+
+# Tapehead with so many threads.
+ours() {
+  local name=$1 threads=$2
+  case $name in
+    attention-*)
+      build/tests/tapehead_benchmarks --benchmark_format=json --benchmark_min_time="$seconds" \
+        --benchmark_filter="^attention/length:${name#attention-}/threads:$threads\$" 2> /dev/null
+      ;;
+    speed-gpt2) build/tapehead bench configs/speed-gpt2.toml --threads "$threads" --seconds 3 --json ;;
+    *) build/tapehead bench "configs/$name.toml" --threads "$threads" --seconds "$seconds" --json ;;
+  esac
+}
+
+# A row of the table: a config's name or attention-LENGTH, and what the table calls it.
+row() {
+  local name=$1 title=$2 turns=$rounds file=$results/$1 what=("configs/$1.toml")
+  local trial=(--seconds "$trial_seconds") measurement=(--seconds "$seconds") turn threads blas wait
+  case $name in
+    attention-*) what=(--attention "${name#attention-}") ;;
+    speed-gpt2) turns=$gpt2_rounds trial=(--steps 1) measurement=(--steps "$gpt2_steps") ;;
+  esac
+  printf '%s\t%s\n' "$name" "$title" >> "$results/rows"
+
+  echo "$title: trying PyTorch's settings" >&2
+  try_settings "$file.trials.json" "${what[@]}" "${trial[@]}"
+  read -r threads blas wait < <("$python" experiments/speed/table.py best "$file.trials.json")
+  echo "$title: measuring" >&2
+  what+=("${measurement[@]}")
+  for ((turn = 0; turn < turns; ++turn)); do
+    ours "$name" 1 >> "$file.ours-one.json"
+    in_torch 1 1 unset "${what[@]}" >> "$file.torch-one.json"
+    ours "$name" "$cores" >> "$file.ours-all.json"
+    in_torch "$threads" "$blas" "$wait" "${what[@]}" >> "$file.torch-all.json"
+    in_torch 1 1 unset --workers "$cores" "${what[@]}" >> "$file.torch-parts.json"
+    in_plain_torch "${what[@]}" >> "$file.torch-plain.json"
+  done
+}
+
+row speed-copy "copy model"
+row induction "induction.toml"
+row speed-feed-forward "with feed-forward"
+row speed-gpt2-block "GPT-2's block"
+row speed-gpt2 "GPT-2, 124M"
+row attention-512 "attention alone, length 512"
+row attention-1024 "attention alone, length 1,024"
+
+"$python" experiments/speed/table.py table "$results" | tee "$results/table.md"
