@@ -1,5 +1,3 @@
-// A value may hold commas: cxxopts is not to split at them.
-#define CXXOPTS_VECTOR_DELIMITER (static_cast<char>(31))
 #include "tapehead/app/arguments.h"
 
 #include <charconv>
@@ -105,9 +103,9 @@ std::string Arguments::positional() const {
   return result_[kPositional].as<std::vector<std::string>>().front();
 }
 
-void Arguments::add_threads() {
-  options()("threads", "how many threads; the results do not depend on it (default: all cores)",
-            cxxopts::value<std::string>(), "N");
+void Arguments::add_threads(const std::string& remark) {
+  options()("threads", "how many threads; " + remark + " (default: all cores)", cxxopts::value<std::string>(),
+            "N");
 }
 
 void Arguments::add_json() { options()("json", "print one JSON document instead of a table"); }

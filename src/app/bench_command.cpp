@@ -91,7 +91,7 @@ int bench_command(const Words& words) {
   arguments.options()("seconds", "how long to time steps (default: 2), and again to see where it goes",
                       cxxopts::value<std::string>(), "N");
   arguments.options()("steps", "how many steps instead", cxxopts::value<std::string>(), "N");
-  arguments.add_threads();
+  arguments.add_threads("shards are shared out over them");
   arguments.add_json();
   if (!arguments.parse(words)) return 0;
   const std::string file = arguments.positional();

@@ -1,9 +1,11 @@
 #include "tapehead/autograd/elementary.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
 #include <vector>
+#include <xtensor/xbroadcast.hpp>
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xmath.hpp>
 #include <xtensor/xnoalias.hpp>
@@ -17,8 +19,7 @@ namespace tapehead {
 
 namespace {
 
-/// Arrays of one shape are looked at as flat ones, whose rank is known when this is compiled; only what is
-/// broadcast needs its shape.
+/// An array as a flat one, whose rank is known when this is compiled.
 auto flat(Real* data, const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.count());
   return xt::adapt(data, count, xt::no_ownership(), std::array<std::size_t, 1>{count});
@@ -28,13 +29,38 @@ auto flat(const Real* data, const Shape& shape) {
   return xt::adapt(data, count, xt::no_ownership(), std::array<std::size_t, 1>{count});
 }
 
+/// Whether stretching `small` to `large` is repeating it as a whole, as with a row for every token.
+bool is_tail(const Shape& small, const Shape& large) {
+  return std::equal(small.sizes().rbegin(), small.sizes().rend(), large.sizes().rbegin());
+}
+
+/// An input of an elementwise op at the shape of its result: itself, or a copy stretched along its axes of
+/// size 1.
+class Operand {
+ public:
+  Operand(const Variable& x, const Shape& shape) : data_(x.data()) {
+    if (x.shape() == shape) return;
+    stretched_ = Tensor::uninitialised(shape);
+    data_ = stretched_.data();
+    if (is_tail(x.shape(), shape)) {
+      const Index count = x.shape().count();
+      for (Index i = 0; i < shape.count(); i += count) std::copy_n(x.data(), count, stretched_.data() + i);
+    } else {
+      xt::noalias(view(stretched_)) = xt::broadcast(view(x.data(), x.shape()), detail::xtensor_shape(shape));
+    }
+  }
+  const Real* data() const { return data_; }
+
+ private:
+  Tensor stretched_;
+  const Real* data_;
+};
+
 /// y = f(inputs...), element by element. f is given xtensor expressions.
 template <class F, class... Inputs>
 void compute(Variable& y, const F& f, const Inputs&... inputs) {
-  if (((inputs.shape() == y.shape()) && ...))
-    xt::noalias(flat(y.output(), y.shape())) = f(flat(inputs.data(), inputs.shape())...);
-  else
-    xt::noalias(view(y.output(), y.shape())) = f(view(inputs.data(), inputs.shape())...);
+  const Shape& shape = y.shape();
+  xt::noalias(flat(y.output(), shape)) = f(flat(Operand(inputs, shape).data(), shape)...);
 }
 
 /// sink += gradient summed over the axes along which `shape` was stretched.
@@ -54,16 +80,19 @@ template <class Slope, class... Inputs>
 void accumulate_through(const Variable& x, const Variable& y, const Slope& slope, const Inputs&... inputs) {
   Real* sum = x.gradient_sum();
   if (sum == nullptr) return;
-  const auto gradient = [&](const auto& up, const auto&... values) {
-    return xt::where(xt::equal(up, Real{0}), Real{0}, up * slope(values...));
-  };
   const Shape& shape = y.shape();
-  if (x.shape() == shape && ((inputs.shape() == shape) && ...)) {
-    xt::noalias(flat(sum, shape)) += gradient(flat(y.upstream(), shape), flat(inputs.data(), shape)...);
+  const auto add_to = [&](Real* to, const auto& up, const auto&... values) {
+    xt::noalias(flat(to, shape)) += xt::where(xt::equal(up, Real{0}), Real{0}, up * slope(values...));
+  };
+  const auto add = [&](Real* to) {
+    add_to(to, flat(y.upstream(), shape), flat(Operand(inputs, shape).data(), shape)...);
+  };
+  if (x.shape() == shape) {
+    add(sum);
     return;
   }
-  Tensor whole = Tensor::uninitialised(shape);
-  xt::noalias(view(whole)) = gradient(view(y.upstream(), shape), view(inputs.data(), inputs.shape())...);
+  Tensor whole(shape);
+  add(whole.data());
   add_reduced(sum, x.shape(), whole);
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 thread_local bool inside_loop = false;
 
-constexpr Index kChunk = Index{1} << 16;
-constexpr Index kWorthSharing = 4 * kChunk;  // a smaller loop is over before a second thread has woken
+constexpr Index kChunk = Index{1} << 13;     // numbers: a few arrays of as many fit the first cache
+constexpr Index kWorthSharing = 2 * kChunk;  // a smaller loop is over before a second thread has come
 
 Index chunks_of(Index count) { return (count + kChunk - 1) / kChunk; }
 
@@ -54,7 +54,7 @@ struct Loop {
 /// thread that sleeps is awake.
 template <class Ready>
 void linger(const Ready& ready) {
-  constexpr int kYields = 200;
+  constexpr int kYields = 2000;
   for (int i = 0; i < kYields && !ready(); ++i) std::this_thread::yield();
 }
 
@@ -116,10 +116,14 @@ class Pool {
   std::atomic<bool> closing_ = false;
 };
 
+void require_threads(int threads) {
+  require(threads >= 1, "[parallel_for] expected at least one thread, got {}", threads);
+}
+
 }  // namespace
 
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body) {
-  require(threads >= 1, "[parallel_for] expected at least one thread, got {}", threads);
+  require_threads(threads);
   Loop loop(body, count);
   const int helpers = inside_loop ? 0 : static_cast<int>(std::min<Index>(threads, count)) - 1;
   if (helpers < 1) {
@@ -132,6 +136,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
 }
 
 void for_each_chunk(Index count, int threads, const std::function<void(Index, Index)>& body) {
+  require_threads(threads);
   parallel_for(chunks_of(count), count < kWorthSharing ? 1 : threads,
                [&](Index chunk) { body(chunk * kChunk, std::min(count, (chunk + 1) * kChunk)); });
 }

@@ -62,53 +62,61 @@ struct Panel {
   Index stride;
 };
 
-/// Where a tile of C goes, of which `columns` are wanted.
-struct Target {
-  Real* data;
-  Index stride;
+/// One tile of C, of which `columns` are wanted: c = alpha * a * b + beta * c.
+struct Tile {
+  Real* c;
+  Index c_stride;
   Index columns;
+  Rows a;
+  Panel b;
+  Index depth;
+  Real alpha;
+  Real beta;
 };
 
-/// c = alpha * a * b + beta * c for R rows and V vectors of columns. noinline: a tile is worth a call, and
-/// inlined into one another the tiles run out of registers.
+/// R rows and V vectors of columns. noinline: a tile is worth a call, and inlined into one another they run
+/// out of registers.
 template <int R, int V>
-[[gnu::noinline]] void multiply_tile(Target c, Rows a, Panel b, Index depth, Real alpha, Real beta) {
+[[gnu::noinline]] void multiply_tile(const Tile& tile) {
   constexpr std::size_t kBases =
       (R + 3) / 4;  // addresses within four rows of a base need no register of their own
+  const Index row_stride = tile.a.row;
   std::array<const Real*, kBases> base;
 #pragma GCC unroll 3
-  for (std::size_t i = 0; i < kBases; ++i) base[i] = a.data + 4 * static_cast<Index>(i) * a.row;
+  for (std::size_t i = 0; i < kBases; ++i) base[i] = tile.a.data + 4 * static_cast<Index>(i) * row_stride;
+  const Real* b = tile.b.data;
   Lanes sum[R][V] = {};
-  for (Index p = 0; p < depth; ++p) {
+  for (Index p = tile.depth; p > 0; --p) {
     Lanes row[V];
 #pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) row[v] = load(b.data + v * kLanes);
+    for (int v = 0; v < V; ++v) row[v] = load(b + v * kLanes);
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
-      const Real factor = base[static_cast<std::size_t>(r / 4)][(r % 4) * a.row];
+      const Real factor = base[static_cast<std::size_t>(r / 4)][(r % 4) * row_stride];
 #pragma GCC unroll 2
       for (int v = 0; v < V; ++v) sum[r][v] += factor * row[v];
     }
 #pragma GCC unroll 3
-    for (std::size_t i = 0; i < kBases; ++i) base[i] += a.step;
-    b.data += b.stride;
+    for (std::size_t i = 0; i < kBases; ++i) base[i] += tile.a.step;
+    b += tile.b.stride;
   }
 
-  if (alpha != 1)
+  if (tile.alpha != 1)
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) sum[r][v] *= alpha;
-  if (c.columns == V * kLanes) {
-    if (beta != 0)
+      for (int v = 0; v < V; ++v) sum[r][v] *= tile.alpha;
+  Real* c = tile.c;
+  if (tile.columns == V * kLanes) {
+    if (tile.beta != 0)
 #pragma GCC unroll 12
       for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) sum[r][v] += beta * load(c.data + r * c.stride + v * kLanes);
+        for (int v = 0; v < V; ++v) sum[r][v] += tile.beta * load(c + r * tile.c_stride + v * kLanes);
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) store(c.data + r * c.stride + v * kLanes, sum[r][v]);
+      for (int v = 0; v < V; ++v) store(c + r * tile.c_stride + v * kLanes, sum[r][v]);
     return;
   }
   std::array<Real, R * V * kLanes> whole;
@@ -117,14 +125,14 @@ template <int R, int V>
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) store(whole.data() + (r * V + v) * kLanes, sum[r][v]);
   for (int r = 0; r < R; ++r)
-    for (Index j = 0; j < c.columns; ++j) {
-      Real& to = c.data[r * c.stride + j];
+    for (Index j = 0; j < tile.columns; ++j) {
+      Real& to = c[r * tile.c_stride + j];
       const Real product = whole[static_cast<std::size_t>(r * V * kLanes + j)];
-      to = beta == 0 ? product : product + beta * to;
+      to = tile.beta == 0 ? product : product + tile.beta * to;
     }
 }
 
-using TileFunction = void (*)(Target, Rows, Panel, Index, Real, Real);
+using TileFunction = void (*)(const Tile&);
 
 template <int V, std::size_t... R>
 constexpr std::array<TileFunction, kRows> tiles_of(std::index_sequence<R...>) {
@@ -261,14 +269,20 @@ void multiply_rows(const Product& product, const Block& block, Index i, int rows
   Rows a = corner.transposed ? Rows{corner.data, 1, corner.stride} : Rows{corner.data, corner.stride, 1};
   // A step of k through a transposed A jumps a row ahead; worth a copy where several panels read it.
   if (corner.transposed && columns > 2 * kPanel) a = pack_rows(room, a, rows, last - first);
-  for (Index j = 0; j < columns; j += kPanel) {
-    const Index wanted = std::min(kPanel, columns - j);
-    const int vectors = vectors_for(wanted);
-    Panel b = block.panel(j);
-    b.data += first * b.stride;
-    kTiles[static_cast<std::size_t>(vectors - 1)][static_cast<std::size_t>(rows - 1)](
-        {product.c + i * product.c_stride + n0 + j, product.c_stride, wanted}, a, b, last - first,
-        product.alpha, k0 == 0 ? product.beta : 1);
+  Tile tile{.c = product.c + i * product.c_stride + n0,
+            .c_stride = product.c_stride,
+            .columns = 0,
+            .a = a,
+            .b = {},
+            .depth = last - first,
+            .alpha = product.alpha,
+            .beta = k0 == 0 ? product.beta : 1};
+  for (Index j = 0; j < columns; j += kPanel, tile.c += kPanel) {
+    tile.columns = std::min(kPanel, columns - j);
+    tile.b = block.panel(j);
+    tile.b.data += first * tile.b.stride;
+    const auto vectors = static_cast<std::size_t>(vectors_for(tile.columns));
+    kTiles[vectors - 1][static_cast<std::size_t>(rows - 1)](tile);
   }
 }
 

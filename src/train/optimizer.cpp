@@ -23,11 +23,11 @@ bool all_finite(const Tensor& values, int threads) {
 /// Calls body(entry, begin, end) for the part of each entry that lies in a stretch of the flat buffer.
 template <class Body>
 void for_each_part(const std::vector<Parameters::Entry>& entries, Index begin, Index end, const Body& body) {
-  for (const Parameters::Entry& entry : entries) {
-    const Index from = std::max(begin, entry.offset);
-    const Index to = std::min(end, entry.offset + entry.count());
-    if (from < to) body(entry, from, to);
-  }
+  auto entry = std::partition_point(entries.begin(), entries.end(), [&](const Parameters::Entry& e) {
+    return e.offset + e.count() <= begin;
+  });
+  for (; entry != entries.end() && entry->offset < end; ++entry)
+    body(*entry, std::max(begin, entry->offset), std::min(end, entry->offset + entry->count()));
 }
 
 }  // namespace
@@ -122,14 +122,12 @@ void Adam::update(const Part& part) {
   }
 }
 
-double norm_of(const Gradients& gradients, int threads) {
-  return std::sqrt(sum_over_chunks(gradients.count(), threads, [&](Index begin, Index end) {
-    double sum = 0;
+double sum_of_squares(std::span<const Real> gradients) {
+  double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (Index i = begin; i < end; ++i)
-      sum += static_cast<double>(gradients.data()[i]) * static_cast<double>(gradients.data()[i]);
-    return sum;
-  }));
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    sum += static_cast<double>(gradients[i]) * static_cast<double>(gradients[i]);
+  return sum;
 }
 
 double clip_scale(double norm, double limit) {
@@ -137,7 +135,7 @@ double clip_scale(double norm, double limit) {
 }
 
 double clip_norm(Gradients& gradients, double limit) {
-  const double norm = norm_of(gradients);
+  const double norm = std::sqrt(sum_of_squares(gradients.values()));
   const Real scale = static_cast<Real>(clip_scale(norm, limit));
   if (scale != 1)
     for (Real& gradient : gradients.values()) gradient *= scale;

@@ -44,16 +44,20 @@ struct ShardResult {
 };
 
 /// Adds sets 2^k apart, for k = 0, 1, ..., into the first: an order that depends on their number alone.
-void add_in_tree(std::vector<ShardResult>& shards, int threads) {
+/// Returns the norm of the sum, for which it is still in the cache.
+double add_in_tree(std::vector<ShardResult>& shards, int threads) {
   const std::size_t count = shards.size();
-  for_each_chunk(shards.front().gradients.count(), threads, [&](Index begin, Index end) {
+  const auto add_and_square = [&](Index begin, Index end) {
     for (std::size_t apart = 1; apart < count; apart *= 2)
       for (std::size_t i = 0; i + apart < count; i += 2 * apart) {
         Real* sum = shards[i].gradients.data();
         const Real* other = shards[i + apart].gradients.data();
         for (Index j = begin; j < end; ++j) sum[j] += other[j];
       }
-  });
+    return sum_of_squares(shards.front().gradients.values().subspan(static_cast<std::size_t>(begin),
+                                                                    static_cast<std::size_t>(end - begin)));
+  };
+  return std::sqrt(sum_over_chunks(shards.front().gradients.count(), threads, add_and_square));
 }
 
 /// Adds the time since the last lap to a profile, under a name.
@@ -120,7 +124,7 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
     report.operations += shard.operations;
     if (profile != nullptr) profile->add(shard.profile);
   }
-  add_in_tree(shards, threads_);
+  report.gradient_norm = add_in_tree(shards, threads_);
   laps.lap("reduce");
   return std::move(shards.front().gradients);
 }
@@ -133,10 +137,8 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   StepReport report{};
   const Gradients gradients = gradients_of(batch, report, profile);
   laps = Laps(profile);
-  report.gradient_norm = norm_of(gradients, threads_);
   require(std::isfinite(report.gradient_norm),
           "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
-  laps.lap("norm");
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
   optimizer_->step(model_.parameters(), gradients,

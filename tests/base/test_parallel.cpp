@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,13 +16,15 @@ namespace tapehead {
 
 namespace {
 
+constexpr Index kChunk = 8192;  // numbers that for_each_chunk keeps together
+
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
 TEST_CASE("each index runs exactly once on any number of threads") {
   for (const int threads : {1, 2, 8})
-    for (const Index count : {0, 1, 7, 1000}) {
+    for (const Index count : std::initializer_list<Index>{0, 1, 7, 1000}) {
       CAPTURE(threads);
       CAPTURE(count);
       std::vector<int> runs(at(count), 0);
@@ -120,7 +123,8 @@ TEST_CASE("two callers at once each get their whole loop") {
 }
 
 TEST_CASE("chunks cover each number once, and are the same for any number of threads") {
-  for (const Index count : {0, 1, 65'535, 65'536, 65'537, 262'143, 262'144, 1'000'000}) {
+  for (const Index count : std::initializer_list<Index>{0, 1, kChunk - 1, kChunk, kChunk + 1, 2 * kChunk - 1,
+                                                        2 * kChunk, 1'000'000}) {
     CAPTURE(count);
     std::vector<std::pair<Index, Index>> first;
     for (const int threads : {1, 2, 3, 8}) {
@@ -145,7 +149,7 @@ TEST_CASE("chunks cover each number once, and are the same for any number of thr
 TEST_CASE("a loop in chunks with too little to share stays on the calling thread") {
   std::atomic<int> elsewhere{0};
   const std::thread::id here = std::this_thread::get_id();
-  for_each_chunk(200'000, 8, [&](Index, Index) {
+  for_each_chunk(2 * kChunk - 1, 8, [&](Index, Index) {
     if (std::this_thread::get_id() != here) ++elsewhere;
   });
   CHECK(elsewhere == 0);
@@ -162,7 +166,7 @@ TEST_CASE("a loop in many chunks is shared among threads") {
 }
 
 TEST_CASE("a sum over chunks has the same bits for any number of threads, and every part in it once") {
-  for (const Index count : {0, 1, 65'537, 1'000'000}) {
+  for (const Index count : std::initializer_list<Index>{0, 1, kChunk + 1, 1'000'000}) {
     CAPTURE(count);
     // Harmonic numbers: their sum's last bits depend on the order of its additions.
     const auto part = [](Index begin, Index end) {
@@ -183,10 +187,10 @@ TEST_CASE("parts of a sum are added in the order of their chunks") {
   // Seven chunks: the small parts are lost beside the large one, but not after it has gone again.
   const double large = 1e30;
   const auto part = [&](Index begin, Index) {
-    const Index chunk = begin / 65'536;
+    const Index chunk = begin / kChunk;
     return chunk == 1 ? large : chunk == 3 ? -large : 1;
   };
-  for (const int threads : {1, 2, 3}) CHECK(sum_over_chunks(7 * 65'536, threads, part) == 3);
+  for (const int threads : {1, 2, 3}) CHECK(sum_over_chunks(7 * kChunk, threads, part) == 3);
 }
 
 TEST_CASE("chunks that throw let all others run, and the exception of the lowest is rethrown") {
@@ -199,14 +203,14 @@ TEST_CASE("chunks that throw let all others run, and the exception of the lowest
         for (Index i = begin; i < end; ++i) ++visits[at(i)];
         if (begin > 0) throw Error("from " + std::to_string(begin));
       };
-      CHECK_THROWS_WITH_AS(for_each_chunk(count, threads, body), "from 65536", Error);
+      CHECK_THROWS_WITH_AS(for_each_chunk(count, threads, body), "from 8192", Error);
       CHECK(visits == std::vector<int>(at(count), 1));
       CHECK_THROWS_WITH_AS(sum_over_chunks(count, threads,
                                            [&](Index begin, Index end) {
                                              body(begin, end);
                                              return 1.0;
                                            }),
-                           "from 65536", Error);
+                           "from 8192", Error);
       CHECK(visits == std::vector<int>(at(count), 2));
     }
 }
@@ -220,5 +224,10 @@ TEST_CASE("fewer than one thread is refused before anything runs") {
 }
 
 TEST_CASE("the machine runs at least one thread") { CHECK(hardware_threads() >= 1); }
+
+TEST_CASE("chunks on no thread are refused, however few numbers there are") {
+  CHECK_THROWS_AS(for_each_chunk(10, 0, [](Index, Index) {}), Error);
+  CHECK_THROWS_AS(sum_over_chunks(10, 0, [](Index, Index) { return 0.0; }), Error);
+}
 
 }  // namespace tapehead

@@ -42,7 +42,7 @@ class Arguments {
   bool has_positional() const { return has(kPositional); }
   /// The value of --threads: by default as many as the machine runs at once.
   int threads() const;
-  void add_threads();
+  void add_threads(const std::string& remark = "the results do not depend on it");
   void add_json();
 
  private:

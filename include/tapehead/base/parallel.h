@@ -15,8 +15,8 @@ namespace tapehead {
 /// Throws Error if threads < 1.
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body);
 
-/// Runs body(begin, end) over chunks of 0, ..., count - 1 that do not depend on `threads`; a single one, on
-/// the calling thread, where there is too little to share.
+/// Runs body(begin, end) over chunks of 0, ..., count - 1 that do not depend on `threads`, all of them on the
+/// calling thread where there is too little to share. Throws as parallel_for does.
 void for_each_chunk(Index count, int threads, const std::function<void(Index, Index)>& body);
 /// The sum of part(begin, end) over the same chunks, added up in their order.
 double sum_over_chunks(Index count, int threads, const std::function<double(Index, Index)>& part);

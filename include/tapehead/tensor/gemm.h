@@ -13,7 +13,8 @@ struct Matrix {
   bool transposed = false;
 };
 
-/// What is known of a product, and saves about half of it.
+/// What is known of a product, and saves about half of it. Whether what is skipped shows is open: a NaN or an
+/// infinity of B that meets only such zeros of A, say.
 enum class Triangle {
   none,
   lower_c,  ///< only the diagonal of C and what is below it is wanted; the rest of C is left unspecified

@@ -4,6 +4,7 @@
 /// matrices and embeddings only, never on biases and gains (see Parameters::Entry::decays).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,8 +105,8 @@ class AdamW : public Adam {
   explicit AdamW(const AdamConfig& config) : Adam(config, true) {}
 };
 
-/// The common Euclidean norm of all gradients; not finite if one of them is not.
-double norm_of(const Gradients& gradients, int threads = 1);
+/// The sum of the squares, in double.
+double sum_of_squares(std::span<const Real> gradients);
 /// What gradients of this norm are to be multiplied by to have at most the norm `limit` (0: no limit); 1 for
 /// a norm that is not finite (Pascanu et al. 2013).
 double clip_scale(double norm, double limit);
