@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Trains the same models in Tapehead and in PyTorch, in turns, and prints a table of medians and ratios.
 #   experiments/speed/run.sh [--quick]
-# Ten minutes once it is built; --quick takes four, with fewer and shorter measurements. Leave the machine
-# alone meanwhile. Every measurement is kept in build/speed/.
+# Some twenty minutes once it is built; --quick has fewer and shorter measurements. Leave the machine alone
+# meanwhile. Every measurement is kept in build/speed/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -15,6 +15,7 @@
 #include "tapehead/interp/recorder.h"          // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
+#include "tapehead/train/benchmark.h"          // how fast a config trains
 #include "tapehead/train/checkpoint.h"         // models on disk
 #include "tapehead/train/evaluate.h"           // losses and hits by kind of position
 #include "tapehead/train/optimizer.h"          // SGD, Adam, AdamW
