@@ -31,6 +31,10 @@ rm -rf "$results"
 mkdir -p "$results"
 printf 'cores=%s\nload=%s\n' "$cores" "$(cut -d' ' -f1-3 /proc/loadavg)" > "$results/run"
 
+if awk '{ exit !($1 > 0.5) }' /proc/loadavg; then
+  echo "something else is running (load average $(cut -d' ' -f1 /proc/loadavg)): the figures will not be worth much" >&2
+fi
+
 # Memory once had is kept and in large pages: fresh pages can cost PyTorch nearly half of its time.
 memory=(MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=67108864
         MALLOC_ARENA_MAX=1 GLIBC_TUNABLES=glibc.malloc.hugetlb=1)
@@ -70,7 +74,9 @@ ours() {
       build/tests/tapehead_benchmarks --benchmark_format=json --benchmark_min_time="$seconds" \
         --benchmark_filter="^attention/length:${name#attention-}/threads:$threads\$" 2> /dev/null
       ;;
-    speed-gpt2) build/tapehead bench configs/speed-gpt2.toml --threads "$threads" --seconds 3 --json ;;
+    speed-gpt2)
+      build/tapehead bench configs/speed-gpt2.toml --threads "$threads" --steps "$gpt2_steps" --json
+      ;;
     *) build/tapehead bench "configs/$name.toml" --threads "$threads" --seconds "$seconds" --json ;;
   esac
 }
@@ -81,7 +87,7 @@ row() {
   local trial=(--seconds "$trial_seconds") measurement=(--seconds "$seconds") turn threads blas wait
   case $name in
     attention-*) what=(--attention "${name#attention-}") ;;
-    speed-gpt2) turns=$gpt2_rounds trial=(--steps 1) measurement=(--steps "$gpt2_steps") ;;
+    speed-gpt2) turns=$gpt2_rounds trial=(--steps 2) measurement=(--steps "$gpt2_steps") ;;
   esac
   printf '%s\t%s\n' "$name" "$title" >> "$results/rows"
 

@@ -146,5 +146,9 @@ def table(folder):
 if __name__ == "__main__":
     commands = {"best": best, "table": table}
     if len(sys.argv) != 3 or sys.argv[1] not in commands:
-        raise SystemExit("usage: table.py best FILE | table FOLDER")
-    commands[sys.argv[1]](pathlib.Path(sys.argv[2]))
+        print("usage: table.py best FILE | table FOLDER", file=sys.stderr)
+        raise SystemExit(2)
+    try:
+        commands[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    except FileNotFoundError as error:
+        raise SystemExit(f"[table] {error.filename} is not there: a measurement was not finished") from None

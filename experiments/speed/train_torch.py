@@ -34,10 +34,11 @@ SETTINGS = ("OMP_", "GOMP_", "OPENBLAS_", "MALLOC_", "GLIBC_TUNABLES", "ATEN_", 
 
 # What a config may leave out, as Tapehead has it.
 DEFAULTS = {
-    "model": dict(feed_forward=0, layer_norm=False, qkv_bias=False, bias=False, tied=False, dropout=0.0,
+    "model": dict(vocabulary=64, context=64, width=64, heads=2, layers=2, feed_forward=0, layer_norm=False, qkv_bias=False, bias=False, tied=False, dropout=0.0,
                   positions="learned", gelu="tanh"),
     "train": dict(batch=32, optimizer="adamw", learning_rate=3e-3, betas=[0.9, 0.98], epsilon=1e-8,
                   weight_decay=0.01, clip=1.0),
+    "task": dict(length=48),
 }
 # What this script has only one of.
 FIXED = {("model", "dropout"): 0, ("model", "positions"): "learned", ("train", "optimizer"): "adamw"}
@@ -243,8 +244,11 @@ def attention_step(length, parts, attend, batch=4, heads=12, width=64):
 
 
 def read_config(path):
-    with open(path, "rb") as file:
-        config = tomllib.load(file)
+    try:
+        with open(path, "rb") as file:
+            config = tomllib.load(file)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"[train_torch] {path}: {error}") from None
     for table, defaults in DEFAULTS.items():
         config[table] = {**defaults, **config.get(table, {})}
     for (table, key), value in FIXED.items():

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tapehead/app/commands.h"
+#include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
@@ -61,7 +62,7 @@ void print_json(const LoadedRun& run, const Evaluation& plain, const std::vector
          {"change_accuracy_noise", json_of(ablation.change_accuracy_noise)},
          {"accuracy_induction", json_of(ablation.accuracy_induction)}});
   }
-  std::cout << document.dump(2) << "\n";
+  std::cout << json_text(document);
 }
 
 void print_table(const LoadedRun& run, const Evaluation& plain, const std::vector<Ablation>& ablations) {

@@ -4,6 +4,7 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
+#include "tapehead/app/json.h"
 #include "tapehead/app/table.h"
 #include "tapehead/train/benchmark.h"
 #include "tapehead/train/config_fields.h"
@@ -57,7 +58,7 @@ void print_json(const std::string& config, int threads, const Benchmark& result)
                                {"forward_ms", op.forward},
                                {"backward_ms", op.backward},
                                {"share", op.share}});
-  std::cout << document.dump(2) << "\n";
+  std::cout << json_text(document);
 }
 
 void print_table(const std::string& config, int threads, const Benchmark& result) {

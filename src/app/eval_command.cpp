@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tapehead/app/commands.h"
+#include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
@@ -27,7 +28,7 @@ void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
                                        {"loss_noise", row.evaluation.loss(Kind::noise)},
                                        {"accuracy_induction", row.evaluation.accuracy(Kind::induction)},
                                        {"accuracy_noise", row.evaluation.accuracy(Kind::noise)}});
-  std::cout << document.dump(2) << "\n";
+  std::cout << json_text(document);
 }
 
 void print_table(const LoadedRun& run, const std::vector<Row>& rows) {

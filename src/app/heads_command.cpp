@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tapehead/app/commands.h"
+#include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
@@ -29,7 +30,7 @@ void print_json(const LoadedRun& run, const std::vector<HeadScores>& heads) {
     entry.update(json_of(head.values));
     document["heads"].push_back(std::move(entry));
   }
-  std::cout << document.dump(2) << "\n";
+  std::cout << json_text(document);
 }
 
 std::vector<std::string> row_of(const std::string& label, const ScoreValues& values) {

@@ -3,6 +3,7 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
+#include "tapehead/app/json.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/memory.h"
@@ -22,6 +23,7 @@ struct StepCost {
 };
 
 StepCost measure_step(Trainer& trainer) {
+  trainer.advance();  // after which the optimizer's averages are there
   reset_peak_memory();
   const Trainer::StepReport report = trainer.advance();
   StepCost cost{report.operations, memory_use().peak, 0, 0};
@@ -45,7 +47,7 @@ void print_json(const Trainer& trainer, const StepCost& cost) {
                       {"peak_bytes", cost.peak_bytes},
                       {"parameter_bytes", cost.parameter_bytes},
                       {"optimizer_bytes", cost.average_bytes}};
-  std::cout << document.dump(2) << "\n";
+  std::cout << json_text(document);
 }
 
 void print_table(const Trainer& trainer, const StepCost& cost) {

@@ -75,12 +75,13 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       while (static_cast<int>(workers_.size()) < helpers) workers_.emplace_back([this] { work(); });
+      has_cores_ = static_cast<int>(workers_.size()) < hardware_threads();
       loop_ = &loop;
       wanted_ = helpers;
     }
     wake_.notify_all();
     loop.run();
-    linger([this] { return busy_ == 0; });
+    if (has_cores_) linger([this] { return busy_ == 0; });
     std::unique_lock lock(mutex_);
     wanted_ = 0;  // a helper that has not woken by now has nothing left to do
     idle_.wait(lock, [this] { return busy_ == 0; });
@@ -90,7 +91,7 @@ class Pool {
  private:
   void work() {
     for (;;) {
-      linger([this] { return closing_ || wanted_ > 0; });
+      if (has_cores_) linger([this] { return closing_ || wanted_ > 0; });
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return closing_ || wanted_ > 0; });
       if (closing_) return;
@@ -114,6 +115,7 @@ class Pool {
   std::atomic<int> wanted_ = 0;
   std::atomic<int> busy_ = 0;
   std::atomic<bool> closing_ = false;
+  std::atomic<bool> has_cores_ = true;  // one for every thread: otherwise those that linger hold others up
 };
 
 void require_threads(int threads) {

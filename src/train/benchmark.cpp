@@ -18,23 +18,27 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Between two values, their mean by distance.
 Quartiles quartiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
   };
   return {at(0.25), at(0.5), at(0.75)};
 }
 
-/// Calls `step` at least twice, and on until `seconds` are over, or `steps` times; returns what each call
-/// took.
+/// Calls `step` at least three times, and on until `seconds` are over, or `steps` times; returns what each
+/// call took.
 template <class Step>
 std::vector<double> timed(Index steps, double seconds, const Step& step) {
   const Clock::time_point start = Clock::now();
   std::vector<double> times;
   const auto enough = [&] {
     return steps > 0 ? static_cast<Index>(times.size()) >= steps
-                     : times.size() >= 2 && seconds_since(start) >= seconds;
+                     : times.size() >= 3 && seconds_since(start) >= seconds;
   };
   while (!enough()) {
     const Clock::time_point before = Clock::now();

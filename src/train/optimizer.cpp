@@ -40,6 +40,8 @@ Optimizer::Optimizer(double learning_rate, std::vector<std::string> state_names)
 void Optimizer::step(Parameters& parameters, const Gradients& gradients, const StepOptions& options) {
   require(gradients.count() == parameters.count(), "[optimizer] expected {} gradients, got {}",
           parameters.count(), gradients.count());
+  require(std::isfinite(options.scale), "[optimizer] expected a finite scale of the gradients, got {}",
+          options.scale);
   require(all_finite(gradients, options.threads),
           "[optimizer] a gradient is not finite; the parameters were left as they are");
   for (State& state : state_) {

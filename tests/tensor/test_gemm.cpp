@@ -56,20 +56,6 @@ Tensor product_of(const Operand& a, const Operand& b, Index m, Index n, Index k)
   return c;
 }
 
-/// `count` times the same row.
-Tensor repeated(const Tensor& row, Index count) {
-  Tensor rows(Shape{count, row.count()});
-  for (Index i = 0; i < count; ++i) std::copy_n(row.data(), row.count(), rows.data() + i * row.count());
-  return rows;
-}
-
-Tensor transposed(const Tensor& x) {
-  Tensor y(Shape{x.shape()[1], x.shape()[0]});
-  for (Index i = 0; i < x.shape()[0]; ++i)
-    for (Index j = 0; j < x.shape()[1]; ++j) y(j, i) = x(i, j);
-  return y;
-}
-
 }  // namespace
 
 TEST_CASE("a product is exact for every size, transpose, row distance and factor") {
@@ -235,6 +221,25 @@ TEST_CASE("a product over no terms is zero, and no rows or columns write nothing
 
 // BLAS makes no such promise; a build without AVX2 has it do the work.
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+
+namespace {
+
+/// `count` times the same row.
+Tensor repeated(const Tensor& row, Index count) {
+  Tensor rows(Shape{count, row.count()});
+  for (Index i = 0; i < count; ++i) std::copy_n(row.data(), row.count(), rows.data() + i * row.count());
+  return rows;
+}
+
+Tensor transposed(const Tensor& x) {
+  Tensor y(Shape{x.shape()[1], x.shape()[0]});
+  for (Index i = 0; i < x.shape()[0]; ++i)
+    for (Index j = 0; j < x.shape()[1]; ++j) y(j, i) = x(i, j);
+  return y;
+}
+
+}  // namespace
+
 TEST_CASE("an element has the same bits wherever it lies in C, and however large C is") {
   for (const Index k : {1, 37, 300})
     for (const bool a_transposed : {false, true})

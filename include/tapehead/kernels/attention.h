@@ -19,7 +19,8 @@ struct AttentionSizes {
 };
 
 /// pattern = softmax(q kᵀ / sqrt(D)) over the keys a query may see: those up to its own position where
-/// `causal`, of which `visible` (B, T), unless null, says 1. All other weights are exactly 0; so is a row
+/// `causal`, of which `visible` (B, T), unless null, says 1. All other weights are exactly 0 where the scores
+/// are finite; so is a row
 /// that may see nothing.
 void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
                                const std::uint8_t* visible, AttentionSizes sizes);

@@ -21,7 +21,7 @@ struct Benchmark {
   Index tokens;            ///< a step
   Index operations;        ///< a step: multiplications and additions of matrix products
   double peak_operations;  ///< a second, of products that fit the caches, on as many threads
-  Index peak_bytes;        ///< of all arrays at once
+  Index peak_bytes;        ///< of all arrays at once; on several threads it depends on how shards meet
   Profile profile;         ///< of further steps, not of those that were timed
   Index profiled_steps;
 };

@@ -20,7 +20,8 @@ class Optimizer {
     double scale = 1;  ///< gradients are multiplied by it as they are read
     int threads = 1;   ///< the bits are the same for any number
   };
-  /// One update. Throws Error, and changes nothing, for gradients of another layout or that are not finite.
+  /// One update. Throws Error, and changes nothing, for gradients of another layout, or for a
+  /// gradient or a scale that is not finite.
   void step(Parameters& parameters, const Gradients& gradients, const StepOptions& options);
   void step(Parameters& parameters, const Gradients& gradients) {
     step(parameters, gradients, StepOptions{});
