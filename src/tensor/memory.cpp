@@ -56,7 +56,9 @@ class Store {
     return nullptr;
   }
   void keep(void* block, std::size_t bytes) { shelf_for(bytes).push_back({block, bytes}); }
-  bool has_room_for(std::size_t bytes) { return shelf_for(bytes).size() < kShelfRoom; }
+  bool has_room_for(std::size_t bytes) {
+    return shelf_for(bytes).size() < (bytes <= kSmall ? kShelfRoom : kShelfRoomForLarge);
+  }
   void move_all_to(Store& other) {
     for (auto& shelf : shelves_) {
       for (const Free& free : shelf) other.keep(free.address, free.bytes);
@@ -65,7 +67,9 @@ class Store {
   }
 
  private:
+  static constexpr std::size_t kSmall = 64 * 1024;
   static constexpr std::size_t kShelfRoom = 64;
+  static constexpr std::size_t kShelfRoomForLarge = 8;
   struct Free {
     void* address;
     std::size_t bytes;
@@ -87,8 +91,9 @@ Common& common() {
   return instance;
 }
 
-/// A thread's own store spares it the lock for small blocks; what is left goes to the common one at its end.
-constexpr std::size_t kLargestOwn = 64 * 1024;
+/// A thread's own store spares it the lock, and hands back blocks that are in its core's cache and not in
+/// another's; what is left goes to the common one at its end.
+constexpr std::size_t kLargestOwn = 1024 * 1024;
 thread_local bool own_is_open = true;
 struct Own {
   Store store;
