@@ -1,6 +1,7 @@
 #include "tapehead/autograd/profile.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tapehead {
 
@@ -34,6 +35,11 @@ void Profile::add(const Profile& other) {
     sum.forward += entry.forward;
     sum.backward += entry.backward;
   }
+}
+
+Profile::Clock::duration Laps::lap() {
+  const Profile::Clock::time_point now = Profile::Clock::now();
+  return now - std::exchange(last_, now);
 }
 
 }  // namespace tapehead

@@ -56,14 +56,8 @@ void Tape::fill_gaps() {
   fill_to(gradients_.count());
 }
 
-Profile::Clock::duration Tape::lap() {
-  if (profile_ == nullptr) return {};
-  const Profile::Clock::time_point now = Profile::Clock::now();
-  return now - std::exchange(last_time_, now);
-}
-
 void Tape::record(const char* op, const Variable& result, std::function<void()> backward) {
-  if (profile_ != nullptr) profile_->add_forward(op, lap());
+  laps_.add_forward(op);
   steps_.push_back({op, result, std::move(backward)});
 }
 
@@ -74,7 +68,7 @@ Gradients Tape::backward(const Variable& loss) {
   require(loss.tape() == this, "[backward] the loss is not on this tape: no recorded variable leads to it");
   require(parameters_ == nullptr || parameters_->version() == parameters_version_,
           "[backward] the parameters were changed since the forward pass used them");
-  lap();
+  laps_.skip();
   try {
     *loss.gradient_sum() += 1;
     while (!steps_.empty()) {
@@ -83,7 +77,7 @@ Gradients Tape::backward(const Variable& loss) {
       if (step.result.upstream() != nullptr) step.backward();
       step.result.node_->tape = nullptr;
       step.result.node_->has_run = true;
-      if (profile_ != nullptr) profile_->add_backward(step.op, lap());
+      laps_.add_backward(step.op);
     }
     for (const Variable& leaf : leaves_) leaf.node_->has_run = true;
     for (const Variable& window : windows_) window.node_->has_run = true;

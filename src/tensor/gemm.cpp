@@ -21,6 +21,16 @@ namespace {
 
 thread_local Index operations = 0;
 
+/// Everything gemm was asked for but its sizes.
+struct Product {
+  Real* c;
+  Index c_stride;
+  Matrix a;
+  Real alpha;
+  Real beta;
+  Triangle triangle;
+};
+
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
 
 #if defined(__AVX512F__)
@@ -244,16 +254,6 @@ class Block {
   Index first_packed_;  // columns from here on were copied
 };
 
-/// Everything gemm was asked for but its sizes.
-struct Product {
-  Real* c;
-  Index c_stride;
-  Matrix a;
-  Real alpha;
-  Real beta;
-  Triangle triangle;
-};
-
 /// Rows i, ..., i + rows - 1 of C for one block of B, whose element (0, 0) is element (k0, n0).
 void multiply_rows(const Product& product, const Block& block, Index i, int rows, Index k0, Index n0,
                    Real* room) {
@@ -303,19 +303,21 @@ void multiply(const Product& product, Matrix b, Index m, Index n, Index k) {
   } while (k0 < k);
 }
 
+#else
+
+void multiply(const Product& product, Matrix b, Index m, Index n, Index k) {
+  blas_gemm(product.c, product.c_stride, product.a, b, m, n, k, product.alpha, product.beta);
+}
+
 #endif
 
 }  // namespace
 
 void gemm(Real* c, Index c_stride, Matrix a, Matrix b, Index m, Index n, Index k, Real alpha, Real beta,
-          [[maybe_unused]] Triangle triangle) {
+          Triangle triangle) {
   if (m == 0 || n == 0) return;
   operations += 2 * m * n * k;
-#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
   multiply({c, c_stride, a, alpha, beta, triangle}, b, m, n, k);
-#else
-  blas_gemm(c, c_stride, a, b, m, n, k, alpha, beta);
-#endif
 }
 
 Index gemm_operations() { return operations; }

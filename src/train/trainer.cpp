@@ -60,21 +60,6 @@ double add_in_tree(std::vector<ShardResult>& shards, int threads) {
   return std::sqrt(sum_over_chunks(shards.front().gradients.count(), threads, add_and_square));
 }
 
-/// Adds the time since the last lap to a profile, under a name.
-class Laps {
- public:
-  explicit Laps(Profile* profile) : profile_(profile) {}
-  void lap(const char* name) {
-    if (profile_ == nullptr) return;
-    const Profile::Clock::time_point now = Profile::Clock::now();
-    profile_->add_forward(name, now - std::exchange(last_, now));
-  }
-
- private:
-  Profile* profile_;
-  Profile::Clock::time_point last_ = Profile::Clock::now();
-};
-
 }  // namespace
 
 Trainer::Trainer(const Config& config, int threads)
@@ -125,7 +110,7 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
     if (profile != nullptr) profile->add(shard.profile);
   }
   report.gradient_norm = add_in_tree(shards, threads_);
-  laps.lap("reduce");
+  laps.add_forward("reduce");
   return std::move(shards.front().gradients);
 }
 
@@ -133,17 +118,17 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   Laps laps(profile);
   Generator data(config_.train.data_seed, Purpose::data, step_);
   const Batch batch = task_->sample(data, config_.train.batch);
-  laps.lap("batch");
+  laps.add_forward("batch");
   StepReport report{};
   const Gradients gradients = gradients_of(batch, report, profile);
-  laps = Laps(profile);
+  laps.skip();  // shards have timed themselves
   require(std::isfinite(report.gradient_norm),
           "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
   optimizer_->step(model_.parameters(), gradients,
                    {.scale = clip_scale(report.gradient_norm, config_.train.clip), .threads = threads_});
-  laps.lap("optimizer");
+  laps.add_forward("optimizer");
   ++step_;
   return report;
 }

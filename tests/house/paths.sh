@@ -12,7 +12,7 @@ names_a_machine() { grep -nIE "($start)/($roots)/[A-Za-z0-9_.]" "$@"; }
 # The check must itself be able to fail, and to pass.
 names_a_machine --quiet <<< 'cmake -S "/'"home"'/somebody/tapehead"'
 names_a_machine --quiet <<< '-I/'"opt"'/xtensor/include'
-if names_a_machine <<< 'src/work/x.cpp https://example.org/home/x prefix/opt/x ../work/x'; then exit 1; fi
+if names_a_machine <<< 'src/mnt/x.cpp https://example.org/home/x prefix/opt/x ../srv/x'; then exit 1; fi
 
 status=0
 names_a_machine -r . --exclude-dir=.git --exclude-dir='build*' --exclude-dir=runs || status=$?

@@ -34,4 +34,27 @@ class Profile {
   std::vector<Entry> entries_;
 };
 
+/// Adds the time since it was last asked to a profile; without one it does nothing.
+class Laps {
+ public:
+  explicit Laps(Profile* profile) : profile_(profile) { skip(); }
+
+  void add_forward(std::string_view name) {
+    if (profile_ != nullptr) profile_->add_forward(name, lap());
+  }
+  void add_backward(std::string_view name) {
+    if (profile_ != nullptr) profile_->add_backward(name, lap());
+  }
+  /// The time until now counts for nothing.
+  void skip() {
+    if (profile_ != nullptr) lap();
+  }
+
+ private:
+  Profile::Clock::duration lap();
+
+  Profile* profile_;
+  Profile::Clock::time_point last_ = {};
+};
+
 }  // namespace tapehead

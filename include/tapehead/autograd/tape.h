@@ -20,7 +20,7 @@ class Tape {
  public:
   Tape() = default;
   /// Adds the time that every op takes to `profile`; what lies between two ops counts for the later one.
-  explicit Tape(Profile* profile) : profile_(profile) { lap(); }
+  explicit Tape(Profile* profile) : laps_(profile) {}
   ~Tape() { clear(); }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
@@ -50,8 +50,6 @@ class Tape {
   };
 
   Variable recorded(Variable variable);
-  /// The time since it was last asked; nothing without a profile.
-  Profile::Clock::duration lap();
   /// Where in the flat buffer a window begins.
   Index begin_of(const Variable& window) const;
   /// Zeros wherever no window got a gradient.
@@ -64,8 +62,7 @@ class Tape {
   const Parameters* parameters_ = nullptr;
   std::uint64_t parameters_version_ = 0;
   Gradients gradients_;
-  Profile* profile_ = nullptr;
-  Profile::Clock::time_point last_time_ = {};
+  Laps laps_{nullptr};
 };
 
 /// The last move of an op: `record("gelu", y, [x, y] { ... })` appends the step if y is on a tape.
