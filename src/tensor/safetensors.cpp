@@ -1,19 +1,11 @@
 #include "tapehead/tensor/safetensors.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <system_error>
-#include <utility>
 
 #include "tapehead/base/require.h"
 
@@ -25,81 +17,11 @@ static_assert(std::endian::native == std::endian::little,
               "the format is little-endian, and so are its copies here");
 
 constexpr std::size_t kLengthBytes = 8;
-
-[[noreturn]] void fail(const char* action, const std::string& path, int code) {
-  throw Error(
-      fmt::format("[safetensors] cannot {} {}: {}", action, path, std::generic_category().message(code)));
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
-
-/// A new file beside `target`, gone again unless it has taken the target's place.
-class Replacement {
- public:
-  explicit Replacement(const std::filesystem::path& target)
-      : target_(target.string()),
-        folder_(::open(target.has_parent_path() ? target.parent_path().c_str() : ".",
-                       O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-        file_(folder_.get() < 0 ? -1 : create()) {
-    if (file_.get() < 0) fail("write", target_, errno);
-  }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-  ~Replacement() {
-    if (file_.get() >= 0 && !in_place_) ::unlink(temporary_.c_str());
-  }
-
-  void write(const void* data, std::size_t bytes) {
-    const char* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t written = ::write(file_.get(), from, bytes);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write", target_, errno);
-      from += written;
-      bytes -= static_cast<std::size_t>(written);
-    }
-  }
-
-  void put_in_place() {
-    if (::fsync(file_.get()) != 0) fail("write", target_, errno);
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("write", target_, errno);
-    in_place_ = true;
-    // The new name itself must reach the disk. Some file systems cannot flush a folder and answer EINVAL.
-    if (::fsync(folder_.get()) != 0 && errno != EINVAL) fail("flush the folder of", target_, errno);
-  }
-
- private:
-  int create() {
-    static std::atomic<unsigned> count{0};
-    for (;;) {
-      temporary_ = fmt::format("{}.tmp-{}-{}", target_, ::getpid(), count++);
-      const int file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file >= 0 || errno != EEXIST) return file;
-    }
-  }
-
-  std::string target_;
-  std::string temporary_;
-  Descriptor folder_;
-  Descriptor file_;
-  bool in_place_ = false;
-};
+constexpr std::string_view kTag = "safetensors";
 
 /// Converts elements from wherever they lie, aligned or not.
 template <class Stored, class Convert>
-void convert(std::span<Real> to, const std::byte* from, Convert from_stored) {
+void convert(std::span<Real> to, const char* from, Convert from_stored) {
   for (Real& value : to) {
     Stored stored;
     std::memcpy(&stored, from, sizeof(Stored));
@@ -152,38 +74,23 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
   const std::string text = format_safetensors_header(header, file);
   const std::uint64_t length = text.size();
 
-  Replacement replacement(path);
+  ReplacementFile replacement(path, kTag);
   replacement.write(&length, kLengthBytes);
-  replacement.write(text.data(), text.size());
+  replacement.write(text);
   for (const NamedTensor* tensor : by_name)
     replacement.write(tensor->data, static_cast<std::size_t>(tensor->shape.count()) * sizeof(Real));
   replacement.put_in_place();
 }
 
-void SafetensorsFile::Unmap::operator()(const std::byte* address) const noexcept {
-  ::munmap(const_cast<std::byte*>(address), bytes);
-}
-
-SafetensorsFile::Mapping SafetensorsFile::map(const std::string& path) {
-  // Opening a named pipe would wait for a writer without O_NONBLOCK.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
-  require(S_ISREG(status.st_mode), "[safetensors] cannot read {}: it is not a regular file", path);
-  const std::size_t bytes = static_cast<std::size_t>(status.st_size);
-  require(bytes >= kLengthBytes,
-          "[safetensors] {}: expected at least the {} bytes of the header's length, got {}", path,
-          kLengthBytes, bytes);
-  void* address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) fail("read", path, errno);
-  return Mapping(static_cast<const std::byte*>(address), Unmap{bytes});
-}
-
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : path_(path.string()), bytes_(map(path_)) {
+    : path_(path.string()), file_(path, kTag) {
+  const std::string_view bytes = file_.bytes();
+  require(bytes.size() >= kLengthBytes,
+          "[safetensors] {}: expected at least the {} bytes of the header's length, got {}", path_,
+          kLengthBytes, bytes.size());
   std::uint64_t length = 0;
-  std::memcpy(&length, bytes_.get(), kLengthBytes);
-  const std::size_t rest = bytes_.get_deleter().bytes - kLengthBytes;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  const std::size_t rest = bytes.size() - kLengthBytes;
   require(length <= static_cast<std::uint64_t>(kMaxSafetensorsHeader),
           "[safetensors] {}: expected a header of at most {} bytes, got a length of {}", path_,
           kMaxSafetensorsHeader, length);
@@ -191,9 +98,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
           "[safetensors] {}: the header's {} bytes run past the end of the file, which has {} more", path_,
           length, rest);
   payload_begin_ = kLengthBytes + static_cast<std::size_t>(length);
-  const std::string_view text(reinterpret_cast<const char*>(bytes_.get()) + kLengthBytes,
-                              static_cast<std::size_t>(length));
-  header_ = parse_safetensors_header(text, static_cast<Index>(rest - length), path_);
+  header_ = parse_safetensors_header(bytes.substr(kLengthBytes, static_cast<std::size_t>(length)),
+                                     static_cast<Index>(rest - length), path_);
 }
 
 const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
@@ -216,7 +122,7 @@ Tensor SafetensorsFile::read(std::string_view name) const {
           quoted_name(name), dtype);
 
   Tensor tensor = Tensor::uninitialised(Shape(entry->shape));
-  const std::byte* from = bytes_.get() + payload_begin_ + entry->begin;
+  const char* from = file_.bytes().data() + payload_begin_ + entry->begin;
   const auto as_is = [](auto value) { return value; };
   if (dtype == "F32") convert<float>(tensor.values(), from, as_is);
   if (dtype == "F64") convert<double>(tensor.values(), from, as_is);

@@ -7,14 +7,13 @@
 /// It is not a checkpoint: which names belong in a file, and what the metadata means, is decided elsewhere.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tapehead/base/file.h"
 #include "tapehead/base/number.h"
 #include "tapehead/tensor/safetensors_header.h"
 #include "tapehead/tensor/shape.h"
@@ -52,16 +51,10 @@ class SafetensorsFile {
   Tensor read(std::string_view name) const;
 
  private:
-  struct Unmap {
-    std::size_t bytes = 0;
-    void operator()(const std::byte* address) const noexcept;
-  };
-  using Mapping = std::unique_ptr<const std::byte[], Unmap>;
-  static Mapping map(const std::string& path);
   const SafetensorsEntry* find(std::string_view name) const;
 
   std::string path_;
-  Mapping bytes_;
+  MappedFile file_;
   std::size_t payload_begin_ = 0;
   SafetensorsHeader header_;
 };
