@@ -1,27 +1,11 @@
 #include "tapehead/app/loaded_run.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tapehead/base/require.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead::app {
-
-namespace {
-
-/// Numbers from a broken model would look like findings.
-void require_finite(const Parameters& parameters, const std::filesystem::path& file) {
-  for (const Parameters::Entry& entry : parameters.entries()) {
-    const auto values = parameters.values().subspan(static_cast<std::size_t>(entry.offset),
-                                                    static_cast<std::size_t>(entry.count()));
-    require(std::ranges::all_of(values, [](Real value) { return std::isfinite(value); }),
-            "[checkpoint] {}: {} holds a number that is not finite; try an earlier one with --step",
-            file.string(), entry.name);
-  }
-}
-
-}  // namespace
 
 void add_run_options(Arguments& arguments) {
   arguments.options()("step", "the checkpoint to look at (default: the last)", cxxopts::value<std::string>(),
@@ -49,7 +33,11 @@ LoadedRun load_run(const Arguments& arguments) {
     file = directory.latest_checkpoint();
   }
   Checkpoint checkpoint = load_checkpoint(file);
-  require_finite(checkpoint.model.parameters(), file);
+  // Numbers from a broken model would look like findings.
+  const Parameters::Entry* broken = checkpoint.model.parameters().first_not_finite();
+  require(broken == nullptr,
+          "[checkpoint] {}: {} holds a number that is not finite; try an earlier one with --step",
+          file.string(), broken == nullptr ? "" : broken->name);
   Config config = checkpoint.config;
   if (arguments.has("sequences")) config.train.evaluation_sequences = arguments.number("sequences", 1);
   return {std::move(directory), std::move(checkpoint), evaluation_batch(config)};

@@ -11,7 +11,6 @@
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
-#include "tapehead/train/config_fields.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/run.h"
 
@@ -29,8 +28,8 @@ void append_head_scores(const RunDirectory& run, const Trainer& trainer, const R
                                  std::to_string(head.head)};
     for (const double value : head.values) row.push_back(csv_cell(value));
     table.add(std::move(row));
-    table.append_last_row(run.heads_file());
   }
+  table.append_to(run.heads_file());
 }
 
 Arguments train_arguments() {
@@ -53,27 +52,16 @@ struct Job {
   Trainer trainer;
 };
 
-/// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
-void require_same_config(const RunDirectory& run, const Config& saved) {
-  for (const ConfigField& field : config_fields()) {
-    if (field.get(run.config()) == field.get(saved)) continue;
-    throw UsageError(
-        fmt::format("{}: {} was changed to {}, the run has {}; put it back, or start another run",
-                    (run.path() / "config.toml").string(), field.name(), written(field.get(run.config())),
-                    written(field.get(saved))));
-  }
-}
-
 Job resumed_job(const Arguments& arguments) {
   for (const char* option : {"out", "set", "overwrite"})
     if (arguments.has(option)) throw UsageError(fmt::format("--{} does not go with --resume", option));
   if (arguments.has_positional())
     throw UsageError("--resume takes the config from the run: give no CONFIG beside it");
-  RunDirectory run = RunDirectory::open(arguments.text("resume"));
-  // A run that was stopped before its first checkpoint begins again.
-  if (run.checkpoint_steps().empty()) return {run, Trainer(run.config(), arguments.threads())};
-  Trainer trainer(run.latest_checkpoint(), arguments.threads());
-  require_same_config(run, trainer.config());
+  RunDirectory run = RunDirectory::open_for_writing(arguments.text("resume"));
+  Trainer trainer = resume_run(run, arguments.threads());
+  require(trainer.step() == 0 || std::filesystem::exists(run.heads_file()),
+          "[run] {} is missing, and would begin at step {}; put it back, or start another run",
+          run.heads_file().string(), trainer.step());
   spdlog::info("going on with {} at step {}", run.path().string(), trainer.step());
   return {std::move(run), std::move(trainer)};
 }

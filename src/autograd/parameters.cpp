@@ -46,6 +46,11 @@ void Parameters::initialise(std::uint64_t seed) {
   }
 }
 
+void Parameters::initialise_with_zeros() {
+  values_ = Tensor({count_});
+  ++version_;
+}
+
 Parameter Parameters::find(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const Entry& entry : entries_) {
@@ -53,6 +58,14 @@ Parameter Parameters::find(std::string_view name) const {
     names.push_back(entry.name);
   }
   throw Error(fmt::format("[parameters] no parameter {}; the nearest is {}", name, nearest(name, names)));
+}
+
+const Parameters::Entry* Parameters::first_not_finite() const {
+  const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) {
+    return !all_finite(
+        values().subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.count())));
+  });
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 std::span<Real> Parameters::change() {

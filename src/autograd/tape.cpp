@@ -6,6 +6,15 @@
 
 namespace tapehead {
 
+namespace {
+
+/// As many numbers as x has.
+std::span<const Real> span_of(const Variable& x, const Real* numbers) {
+  return {numbers, static_cast<std::size_t>(x.shape().count())};
+}
+
+}  // namespace
+
 Variable Tape::recorded(Variable variable) {
   variable.node_->tape = this;
   variable.node_->was_recorded = true;
@@ -56,8 +65,17 @@ void Tape::fill_gaps() {
   fill_to(gradients_.count());
 }
 
+bool Tape::gradients_are_finite() const {
+  const auto finite = [](const Variable& x) {
+    return x.upstream() == nullptr || all_finite(span_of(x, x.upstream()));
+  };
+  return std::ranges::all_of(leaves_, finite) && std::ranges::all_of(windows_, finite) &&
+         std::ranges::all_of(steps_, finite, &Step::result);
+}
+
 void Tape::record(const char* op, const Variable& result, std::function<void()> backward) {
   laps_.add_forward(op);
+  if (looking_ && !fault_ && !all_finite(span_of(result, result.data()))) fault_ = {op, steps_.size(), false};
   steps_.push_back({op, result, std::move(backward)});
 }
 
@@ -75,6 +93,7 @@ Gradients Tape::backward(const Variable& loss) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
       if (step.result.upstream() != nullptr) step.backward();
+      if (looking_ && !fault_ && !gradients_are_finite()) fault_ = {step.op, steps_.size(), true};
       step.result.node_->tape = nullptr;
       step.result.node_->has_run = true;
       laps_.add_backward(step.op);

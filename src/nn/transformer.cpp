@@ -51,7 +51,7 @@ void validate(const ModelConfig& config) {
           config.dropout);
 }
 
-Transformer::Transformer(const ModelConfig& config, std::uint64_t seed)
+Transformer::Transformer(const ModelConfig& config)
     : config_(checked(config)),
       parameters_(std::make_unique<Parameters>()),
       token_embedding_(Scope(*parameters_, "embedding"), config.vocabulary, config.width,
@@ -68,7 +68,16 @@ Transformer::Transformer(const ModelConfig& config, std::uint64_t seed)
   if (!config.tied)
     unembedding_.emplace(model / "unembedding", config.width, config.vocabulary, false,
                          table_deviation(config));
+}
+
+Transformer::Transformer(const ModelConfig& config, std::uint64_t seed) : Transformer(config) {
   parameters_->initialise(seed);
+}
+
+Transformer Transformer::zeros(const ModelConfig& config) {
+  Transformer model(config);
+  model.parameters_->initialise_with_zeros();
+  return model;
 }
 
 Variable Transformer::embed(Pass& pass, const Tokens& tokens) const {

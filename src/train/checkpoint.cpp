@@ -83,7 +83,7 @@ void save_checkpoint(const std::filesystem::path& file, const Config& config, co
 Checkpoint load_checkpoint(const std::filesystem::path& file) {
   const SafetensorsFile archive(file);
   Config config = parse_config(metadata_of(archive, "config", file), file.string());
-  Transformer model(config.model, config.train.initialisation_seed);
+  Transformer model = Transformer::zeros(config.model);
   require_same_parameters(archive, model.parameters(), file);
   const std::span<Real> values = model.parameters().change();
   for (const Parameters::Entry& entry : model.parameters().entries()) {

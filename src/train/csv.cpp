@@ -1,13 +1,11 @@
 #include "tapehead/train/csv.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 
+#include "tapehead/base/file.h"
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/require.h"
 
@@ -35,24 +33,26 @@ std::vector<std::string> split(std::string_view line) {
   }
 }
 
-void write_to(const std::filesystem::path& file, std::ios::openmode mode, const std::string& text) {
-  std::ofstream out(file, mode | std::ios::binary);
-  out << text << std::flush;
-  require(out.good(), "[csv] cannot write {}: {}", file.string(), std::strerror(errno));
-}
+constexpr std::string_view kTag = "csv";
 
 }  // namespace
 
 std::string csv_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
 CsvTable CsvTable::read(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string line;
-  require(in.good() && std::getline(in, line) && !line.empty(), "[csv] cannot read a header line from {}",
-          file.string());
-  CsvTable table(split(line));
-  for (int number = 2; std::getline(in, line); ++number) {
-    std::vector<std::string> row = split(line);
+  const MappedFile mapped(file, kTag);
+  // What follows the last line's end was being written when its program died.
+  std::string_view text = mapped.bytes();
+  text = text.substr(0, text.rfind('\n') + 1);
+  const auto next_line = [&] {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    return line;
+  };
+  require(!text.empty() && text.front() != '\n', "[csv] cannot read a header line from {}", file.string());
+  CsvTable table(split(next_line()));
+  for (int number = 2; !text.empty(); ++number) {
+    std::vector<std::string> row = split(next_line());
     require(row.size() == table.columns_.size(), "[csv] {}:{}: expected {} cells, got {}", file.string(),
             number, table.columns_.size(), row.size());
     table.rows_.push_back(std::move(row));
@@ -68,22 +68,18 @@ void CsvTable::add(std::vector<std::string> row) {
 }
 
 void CsvTable::write(const std::filesystem::path& file) const {
-  std::filesystem::path temporary = file;
-  temporary += ".new";
-  std::string text = joined(columns_);
-  for (const std::vector<std::string>& row : rows_) text += joined(row);
-  write_to(temporary, std::ios::trunc, text);
-  std::error_code refusal;
-  std::filesystem::rename(temporary, file, refusal);
-  if (!refusal) return;
-  std::filesystem::remove(temporary);
-  throw Error(fmt::format("[csv] cannot write {}: {}", file.string(), refusal.message()));
+  replace_file(file, joined(columns_) + lines(), kTag);
 }
 
-void CsvTable::append_last_row(const std::filesystem::path& file) const {
-  ensure(!rows_.empty(), "[csv] no row to append to {}", file.string());
-  const std::string header = std::filesystem::exists(file) ? "" : joined(columns_);
-  write_to(file, std::ios::app, header + joined(rows_.back()));
+void CsvTable::append_to(const std::filesystem::path& file) const {
+  const bool is_new = !std::filesystem::exists(file);
+  append_to_file(file, (is_new ? joined(columns_) : "") + lines(), kTag);
+}
+
+std::string CsvTable::lines() const {
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) text += joined(row);
+  return text;
 }
 
 bool CsvTable::has(std::string_view column) const {

@@ -1,10 +1,12 @@
 #include "tapehead/train/run.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 
+#include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/train/checkpoint.h"
+#include "tapehead/train/config_fields.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/schedule.h"
 
@@ -16,28 +18,54 @@ const std::vector<std::string> kMetrics{"step",           "tokens",        "loss
                                         "loss_induction", "loss_noise",    "accuracy_induction",
                                         "learning_rate",  "gradient_norm", "seconds"};
 
-/// The seconds of the last row up to where the trainer stands. Throws Error if that is not the row of the
-/// last evaluation there was.
-double seconds_so_far(const RunDirectory& run, Index step) {
-  if (step == 0) return 0;
-  CsvTable metrics = CsvTable::read(run.metrics_file());
-  metrics.drop_above("step", static_cast<double>(step));
-  const Index interval = run.config().train.evaluation_interval;
-  const Index evaluated = step == run.config().train.steps ? step : step / interval * interval;
-  require(metrics.rows() > 0 && metrics.number(metrics.rows() - 1, "step") == static_cast<double>(evaluated),
-          "[run] {} should reach to step {}, the last evaluation before the checkpoint of step {}; rows are "
-          "missing",
-          run.metrics_file().string(), evaluated, step);
+/// The steps that had been evaluated when the run stood at `step`.
+std::vector<double> evaluated_steps(const TrainConfig& config, Index step) {
+  std::vector<double> steps;
+  for (Index at = 0; at <= step; at += config.evaluation_interval) steps.push_back(static_cast<double>(at));
+  if (step == config.steps && step % config.evaluation_interval != 0)
+    steps.push_back(static_cast<double>(step));
+  return steps;
+}
+
+/// A table of the run up to `step`. Throws Error unless it tells of every evaluation until then.
+CsvTable table_until(const std::filesystem::path& file, const TrainConfig& config, Index step) {
+  CsvTable table = CsvTable::read(file);
+  table.drop_above("step", static_cast<double>(step));
+  std::vector<double> there = table.numbers("step");
+  there.erase(std::unique(there.begin(), there.end()), there.end());
+  const std::vector<double> expected = evaluated_steps(config, step);
+  const auto missing = std::ranges::mismatch(expected, there).in1;
+  require(
+      missing == expected.end() && there.size() == expected.size(),
+      "[run] {} should tell of the evaluations up to the checkpoint of step {}; rows are missing or out of "
+      "order, the first of step {}",
+      file.string(), step, missing == expected.end() ? there.back() : *missing);
+  return table;
+}
+
+/// Cuts the tables back to where the trainer stands, and returns the seconds it had taken until there. A run
+/// at step 0 begins them anew.
+double cut_tables(const RunDirectory& run, Index step) {
+  if (step == 0) {
+    for (const auto& file : {run.metrics_file(), run.heads_file()}) std::filesystem::remove(file);
+    return 0;
+  }
+  const TrainConfig& config = run.config().train;
+  const CsvTable metrics = table_until(run.metrics_file(), config, step);
+  if (std::filesystem::exists(run.heads_file()))
+    table_until(run.heads_file(), config, step).write(run.heads_file());
+  metrics.write(run.metrics_file());
   return metrics.number(metrics.rows() - 1, "seconds");
 }
 
-/// Cuts the tables back to where the trainer stands; a run at step 0 writes that row anew.
-void cut_tables(const RunDirectory& run, Index step) {
-  for (const std::filesystem::path& file : {run.metrics_file(), run.heads_file()}) {
-    if (!std::filesystem::exists(file)) continue;
-    CsvTable table = CsvTable::read(file);
-    table.drop_above("step", step == 0 ? -1 : static_cast<double>(step));
-    table.write(file);
+/// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
+void require_same_config(const RunDirectory& run, const Config& saved) {
+  for (const ConfigField& field : config_fields()) {
+    if (field.get(run.config()) == field.get(saved)) continue;
+    throw UsageError(
+        fmt::format("{}: {} was changed to {}, the run has {}; put it back, or start another run",
+                    (run.path() / "config.toml").string(), field.name(), written(field.get(run.config())),
+                    written(field.get(saved))));
   }
 }
 
@@ -51,15 +79,41 @@ void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evalu
            csv_cell(evaluation.accuracy(Kind::induction)),
            csv_cell(last == nullptr ? scheduled_rate(config, 0) : last->learning_rate),
            last == nullptr ? "" : csv_cell(last->gradient_norm), fmt::format("{:.3f}", seconds)});
-  row.append_last_row(run.metrics_file());
+  row.append_to(run.metrics_file());
+}
+
+/// What is saved can be gone on from.
+void require_finite(const Trainer& trainer) {
+  const Parameters::Entry* broken = trainer.model().parameters().first_not_finite();
+  require(
+      broken == nullptr,
+      "[train] {} holds a number that is not finite after step {}, which is not saved; a smaller learning "
+      "rate may help",
+      broken == nullptr ? "" : broken->name, trainer.step());
 }
 
 }  // namespace
 
+Trainer resume_run(const RunDirectory& run, int threads) {
+  const std::vector<Index> steps = run.checkpoint_steps();
+  if (steps.empty()) return Trainer(run.config(), threads);
+  try {
+    Trainer trainer(run.latest_checkpoint(), threads);
+    require_same_config(run, trainer.config());
+    return trainer;
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string way_out =
+        steps.size() == 1 ? "with it moved away, the run begins again"
+                          : fmt::format("with it moved away, the run goes on from step {}", steps.end()[-2]);
+    throw Error(fmt::format("{}; {}", error.what(), way_out));
+  }
+}
+
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
   const TrainConfig& config = trainer.config().train;
-  const double seconds_before = seconds_so_far(run, trainer.step());
-  cut_tables(run, trainer.step());
+  const double seconds_before = cut_tables(run, trainer.step());
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -72,6 +126,10 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
     if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
   };
   const auto save = [&] {
+    require_finite(trainer);
+    // A checkpoint never outlives the rows that lead to it, even if the machine stops.
+    for (const auto& file : {run.metrics_file(), run.heads_file()})
+      if (std::filesystem::exists(file)) flush_file(file, "run");
     save_checkpoint(run.checkpoint_file(trainer.step()), trainer.config(), trainer.model(),
                     trainer.optimizer(), trainer.step());
   };

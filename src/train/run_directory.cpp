@@ -1,8 +1,14 @@
 #include "tapehead/train/run_directory.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <system_error>
 
 #include "tapehead/base/require.h"
 
@@ -13,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kConfig = "config.toml";
+constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kCheckpointPrefix = "step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
@@ -30,40 +37,84 @@ void on_disk(const fs::path& path, const Action& action) {
 bool is_run(const fs::path& path) { return fs::is_regular_file(path / kConfig); }
 
 /// Other programs have a config.toml too; what they keep is not for us to remove.
-bool may_be_replaced(const fs::path& path) { return is_run(path) && fs::is_directory(path / kCheckpoints); }
+bool may_be_replaced(const fs::path& path) {
+  return is_run(path) && (fs::is_directory(path / kCheckpoints) || fs::exists(path / kLock));
+}
 
-/// Removes what a run writes, and nothing else that somebody may have put there.
+/// Whether a run may begin here: nothing is there, or no more than a run that was killed as it began.
+bool is_free(const fs::path& path) {
+  if (!fs::exists(path)) return true;
+  if (!fs::is_directory(path)) return false;
+  return std::ranges::all_of(fs::directory_iterator(path), [](const fs::directory_entry& entry) {
+    return entry.path().filename() == kLock || is_abandoned_replacement(entry.path()) ||
+           (entry.path().filename() == kCheckpoints && fs::is_empty(entry.path()));
+  });
+}
+
+void require_place(const fs::path& path, bool overwrite) {
+  if (is_free(path)) return;
+  if (!may_be_replaced(path))
+    throw UsageError(
+        fmt::format("[run] {} exists and is not a run; choose another with --out", path.string()));
+  if (!overwrite)
+    throw UsageError(
+        fmt::format("[run] {} holds a run already; choose another with --out, go on with --resume, "
+                    "or replace it with --overwrite",
+                    path.string()));
+}
+
+/// Removes what a run writes, and nothing else that somebody may have put there. The config stays until the
+/// new one takes its place: killed before, what is left is still a run.
 void remove_run_files(const fs::path& path) {
-  for (const char* name : {"config.toml", "metrics.csv", "heads.csv", "ablation.csv"})
-    fs::remove(path / name);
-  for (const char* name : {"checkpoints", "figures"}) fs::remove_all(path / name);
+  for (const char* name : {"metrics.csv", "heads.csv", "ablation.csv"}) fs::remove(path / name);
+  for (const char* name : {"checkpoints", "figures", "tokenizer"}) fs::remove_all(path / name);
+}
+
+void remove_abandoned(const fs::path& folder) {
+  std::vector<fs::path> abandoned;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (is_abandoned_replacement(entry.path())) abandoned.push_back(entry.path());
+  for (const fs::path& file : abandoned) fs::remove(file);
+}
+
+/// The lock of the run at `path`, which tells others which process has it.
+std::shared_ptr<const Descriptor> lock(const fs::path& path) {
+  const std::string file = (path / kLock).string();
+  auto lock = std::make_shared<const Descriptor>(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (lock->get() >= 0 && ::flock(lock->get(), LOCK_EX | LOCK_NB) == 0) {
+    const std::string owner = fmt::format("{}\n", ::getpid());
+    if (::ftruncate(lock->get(), 0) == 0 &&
+        ::pwrite(lock->get(), owner.data(), owner.size(), 0) == static_cast<ssize_t>(owner.size()))
+      return lock;
+  }
+  if (errno != EWOULDBLOCK)
+    throw Error(fmt::format("[run] cannot lock {}: {}", file, std::generic_category().message(errno)));
+  std::string owner;
+  std::getline(std::ifstream(file), owner);
+  throw UsageError(fmt::format("[run] process {} is writing into {}; wait until it is done, or stop it",
+                               owner, path.string()));
 }
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, Config config)
-    : path_(std::move(path)), config_(std::move(config)) {}
+RunDirectory::RunDirectory(fs::path path, Config config, std::shared_ptr<const Descriptor> lock)
+    : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
 
 RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bool overwrite) {
   const std::string text = to_toml(config);
+  std::shared_ptr<const Descriptor> held;
   on_disk(path, [&] {
-    if (fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path))) {
-      if (!may_be_replaced(path))
-        throw UsageError(
-            fmt::format("[run] {} exists and is not a run; choose another with --out", path.string()));
-      if (!overwrite)
-        throw UsageError(
-            fmt::format("[run] {} holds a run already; choose another with --out, go on with --resume, "
-                        "or replace it with --overwrite",
-                        path.string()));
-      remove_run_files(path);
-    }
+    require_place(path, overwrite);
+    fs::create_directories(path);
+    held = lock(path);
+    // Another program may have been faster.
+    require_place(path, overwrite);
+    remove_run_files(path);
+    remove_abandoned(path);
     fs::create_directories(path / kCheckpoints);
   });
-  std::ofstream out(path / kConfig, std::ios::binary);
-  out << text << std::flush;
-  require(out.good(), "[run] cannot write {}", (path / kConfig).string());
-  return RunDirectory(path, config);
+  replace_file(path / kConfig, text, "run");
+  return RunDirectory(path, config, held);
 }
 
 RunDirectory RunDirectory::open(const fs::path& path) {
@@ -71,6 +122,17 @@ RunDirectory RunDirectory::open(const fs::path& path) {
     throw UsageError(fmt::format("[run] {} is not a run: it has no {}; make one with `tapehead train CONFIG`",
                                  path.string(), kConfig));
   return RunDirectory(path, read_config(path / kConfig));
+}
+
+RunDirectory RunDirectory::open_for_writing(const fs::path& path) {
+  open(path);
+  const auto held = lock(path);
+  on_disk(path, [&] {
+    fs::create_directories(path / kCheckpoints);
+    remove_abandoned(path);
+    remove_abandoned(path / kCheckpoints);
+  });
+  return RunDirectory(path, open(path).config(), held);
 }
 
 fs::path RunDirectory::checkpoint_file(Index step) const {

@@ -10,6 +10,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/gemm.h"
 #include "tapehead/train/checkpoint.h"
+#include "tapehead/train/fault_finder.h"
 #include "tapehead/train/schedule.h"
 
 namespace tapehead {
@@ -82,23 +83,22 @@ Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int t
 Trainer::Trainer(const std::filesystem::path& checkpoint, int threads)
     : Trainer(load_checkpoint(checkpoint), checkpoint, threads) {}
 
+Variable Trainer::loss_of(Tape& tape, const Batch& batch, Index index, const Watch& watch) const {
+  const Index first = index * config_.train.shard;
+  const Batch part = batch.rows(first, std::min(config_.train.shard, batch.size() - first));
+  Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, index));
+  return cross_entropy(model_(std::move(pass).watched_by(watch, first), part.inputs), part.targets,
+                       {.divisor = static_cast<double>(batch.targets.count())});
+}
+
 Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile* profile) const {
-  const Index shard_size = config_.train.shard;
-  const Index count = (batch.size() + shard_size - 1) / shard_size;
-  const double positions = static_cast<double>(batch.targets.count());
-  std::vector<ShardResult> shards(static_cast<std::size_t>(count));
-  parallel_for(count, threads_, [&](Index index) {
+  std::vector<ShardResult> shards(static_cast<std::size_t>(shards_in(batch)));
+  parallel_for(shards_in(batch), threads_, [&](Index index) {
     ShardResult& shard = shards[static_cast<std::size_t>(index)];
     const Index operations_before = gemm_operations();
-    const Index first = index * shard_size;
-    const Batch part = batch.rows(first, std::min(shard_size, batch.size() - first));
     Tape tape(profile == nullptr ? nullptr : &shard.profile);
-    Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, index));
-    const Variable sum =
-        cross_entropy(model_(std::move(pass), part.inputs), part.targets, {.divisor = positions});
-    require(std::isfinite(sum.item()),
-            "[train] the loss is not finite at step {}, shard {}; a smaller learning rate may help",
-            step_ + 1, index);
+    const Variable sum = loss_of(tape, batch, index);
+    if (!std::isfinite(sum.item())) fail_at("loss", fault_in(batch, index));
     shard.loss = static_cast<double>(sum.item());
     shard.gradients = tape.backward(sum);
     shard.operations = gemm_operations() - operations_before;
@@ -111,7 +111,32 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
   }
   report.gradient_norm = add_in_tree(shards, threads_);
   laps.add_forward("reduce");
+  if (!std::isfinite(report.gradient_norm)) fail_at("gradient", fault_in(batch, 0));
   return std::move(shards.front().gradients);
+}
+
+std::string Trainer::fault_in(const Batch& batch, Index first_shard) const {
+  if (const Parameters::Entry* broken = model_.parameters().first_not_finite())
+    return fmt::format("shard {}: the update before left a number in {} that is not finite", first_shard,
+                       broken->name);
+  for (Index index = first_shard; index < shards_in(batch); ++index) {
+    Tape tape;
+    tape.look_for_fault();
+    FaultFinder finder(tape);
+    tape.backward(loss_of(tape, batch, index, {&finder}));
+    if (const std::string finding = finder.finding(); !finding.empty())
+      return fmt::format("shard {}: {}", index, finding);
+  }
+  return "in no shard alone: their sum is too large";
+}
+
+void Trainer::fail_at(const char* what, const std::string& fault) const {
+  throw Error(fmt::format("[train] the {} is not finite at step {}, {}; a smaller learning rate may help",
+                          what, step_ + 1, fault));
+}
+
+Index Trainer::shards_in(const Batch& batch) const {
+  return (batch.size() + config_.train.shard - 1) / config_.train.shard;
 }
 
 Trainer::StepReport Trainer::advance(Profile* profile) {
@@ -122,8 +147,6 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   StepReport report{};
   const Gradients gradients = gradients_of(batch, report, profile);
   laps.skip();  // shards have timed themselves
-  require(std::isfinite(report.gradient_norm),
-          "[train] the gradient is not finite at step {}; a smaller learning rate may help", step_ + 1);
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
   optimizer_->step(model_.parameters(), gradients,

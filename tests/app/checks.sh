@@ -13,6 +13,7 @@ trap '[ -z "$running" ] || kill -KILL "$running"; rm -rf "$scratch"' EXIT
 cd "$scratch"
 
 failures=0
+skipped=
 fail() {
   failures=$((failures + 1))
   printf 'FAILED: %s\n' "$1"
@@ -85,6 +86,7 @@ TOML
 
 finish() {
   if [ "$failures" -gt 0 ]; then exit 1; fi
+  if [ -n "$skipped" ]; then exit 77; fi
   if [ -z "$python" ]; then
     echo "SKIPPED: python3 is not installed, so no JSON was read; all other checks passed (apt-get install python3)"
     exit 77

@@ -137,6 +137,125 @@ what_a_resume_needs() {
   same_file before barely/metrics.csv
 }
 
+# The run in a folder, however it ended there, goes on to what a whole one comes to.
+goes_on() {
+  expect 0 train --resume "$1"
+  same_metrics run "$1"
+  same_file run/heads.csv "$1/heads.csv"
+  same_file run/checkpoints/step-000020.safetensors "$1/checkpoints/step-000020.safetensors"
+}
+
+# Calls the program where no file may grow beyond so many KiB: what a full disk is to it, without being root.
+with_at_most() {
+  local kibibytes=$1 wanted=$2
+  shift 2
+  call="tapehead $* with files of at most $kibibytes KiB"
+  local status=0
+  (trap '' XFSZ && ulimit -f "$kibibytes" && exec "$program" "$@") > out 2> err || status=$?
+  [ "$status" -eq "$wanted" ] || fail "$call: expected status $wanted, got $status: $(head -c 500 err)"
+}
+
+a_full_disk() {
+  with_at_most 4 1 train tiny.toml --out full
+  says 'cannot write full/checkpoints/step-000000.safetensors' 'File too large'
+  check "a full disk: expected no half-written file" test "$(names_in full/checkpoints)" = '*'
+  goes_on full
+
+  # Room for the first checkpoint, which has no averages yet, and not for the next.
+  local kibibytes=$((($(stat -c %s run/checkpoints/step-000000.safetensors) + 1023) / 1024))
+  rm -r full
+  with_at_most "$kibibytes" 1 train tiny.toml --out full
+  says 'cannot write full/checkpoints/step-000008.safetensors'
+  expect 0 eval full
+  goes_on full
+
+  # A disk of which nothing is left in the middle of a table's row.
+  if ! unshare -rm true 2> /dev/null; then
+    echo "SKIPPED: no file system can be mounted here, so none was filled to the last byte; all other checks passed"
+    skipped=yes
+    return
+  fi
+  cat > on_small_disk <<'SH'
+#!/bin/sh
+mount -t tmpfs -o "size=$1k" none disk
+shift
+"$@" > out 2> err
+cp -a disk/full .
+SH
+  chmod +x on_small_disk
+  local size
+  for size in 44 48 52 56 60 64 68 72; do
+    rm -rf full disk && mkdir disk
+    unshare -rm ./on_small_disk "$size" "$program" train tiny.toml --out disk/full --set train.evaluation_interval=1
+    check "a disk of $size KiB: expected it to be full: $(head -c 300 err)" grep -q 'No space left on device' err
+    expect 0 train --resume full
+    expect 0 train tiny.toml --out whole-disk --overwrite --set train.evaluation_interval=1
+    same_metrics whole-disk full
+    same_file whole-disk/heads.csv full/heads.csv
+  done
+  rm -r whole-disk
+}
+
+a_read_only_directory() {
+  chmod 755 .
+  cp "$program" ./tapehead
+  expect 0 train tiny.toml --out locked --set train.steps=8
+  chmod -R a+rX,a-w locked
+  mkdir -m 555 closed
+  local as_user=()
+  [ "$(id -u)" -ne 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  local status=0
+  "${as_user[@]}" ./tapehead train --resume locked > out 2> err || status=$?
+  call='tapehead train --resume, of a run that may not be written'
+  [ "$status" -eq 1 ] || fail "$call: expected status 1, got $status: $(head -c 500 err)"
+  says 'Permission denied' 'locked'
+  status=0
+  "${as_user[@]}" ./tapehead train tiny.toml --out closed/run > out 2> err || status=$?
+  call='tapehead train into a folder that may not be written'
+  [ "$status" -eq 1 ] || fail "$call: expected status 1, got $status: $(head -c 500 err)"
+  says 'Permission denied' 'closed/run'
+  # Looking does not need to write.
+  "${as_user[@]}" ./tapehead eval locked > out 2> err || fail "eval of a run that may not be written: $(cat err)"
+  chmod -R u+w locked closed
+}
+
+two_programs() {
+  "$program" train tiny.toml --out stopped --set train.steps=10000000 > /dev/null 2> first &
+  running=$!
+  until [ -f stopped/metrics.csv ] || ! kill -0 "$running" 2> /dev/null; do sleep 0.02; done
+  refuses "process $running is writing into stopped" -- train --resume stopped
+  refuses "process $running is writing into stopped" -- train tiny.toml --out stopped --overwrite
+  refuses 'holds a run already' -- train tiny.toml --out stopped
+  expect 0 eval stopped --sequences 4
+  kill -KILL "$running"
+  wait "$running" 2> /dev/null || true
+  running=
+  expect 0 train tiny.toml --out stopped --overwrite
+  same_metrics run stopped
+  rm -r stopped
+}
+
+a_damaged_checkpoint() {
+  expect 0 train tiny.toml --out damaged
+  local last=damaged/checkpoints/step-000020.safetensors
+  truncate -s -7 "$last"
+  expect 1 train --resume damaged
+  says "$last" 'with it moved away, the run goes on from step 16'
+  check "$call: expected the tables as they were" cmp <(metrics run) <(metrics damaged)
+  rm "$last"
+  goes_on damaged
+  rm damaged/checkpoints/step-000020.safetensors damaged/heads.csv
+  expect 1 train --resume damaged
+  says 'damaged/heads.csv is missing'
+}
+
+a_run_that_diverges() {
+  local settings=(--set train.optimizer=sgd --set train.clip=0 --set train.checkpoint_interval=1)
+  expect 1 train tiny.toml --out diverged "${settings[@]}" --set train.learning_rate=1e30
+  says 'not finite at step' 'shard' 'a smaller learning rate may help'
+  expect 0 eval diverged
+}
+
 # Far more steps than there is time for; how many are done when the signal comes does not matter.
 an_interrupted_run() {
   local often=(--set train.evaluation_interval=50 --set model.dropout=0.1)
@@ -184,6 +303,11 @@ existing_directories
 a_run_that_died
 a_broken_model
 what_a_resume_needs
+a_full_disk
+a_read_only_directory
+two_programs
+a_damaged_checkpoint
+a_run_that_diverges
 an_interrupted_run
 models_and_names
 finish

@@ -435,6 +435,41 @@ TEST_CASE("a profile names the ops of a pass in their order, and goes on over pa
   }
 }
 
+TEST_CASE(
+    "a tape that looks for faults names the first op with a result that is not finite, and no other tape "
+    "does") {
+  const Real huge = std::sqrt(std::numeric_limits<Real>::max()) * 10;
+  for (const bool looking : {false, true}) {
+    CAPTURE(looking);
+    Tape tape;
+    if (looking) tape.look_for_fault();
+    const Variable x = tape.variable(Tensor({2}, {1, huge}));
+    const Variable small = exp(scale(x, -1));
+    const Variable square = x * x;
+    const Variable loss = sum(scale(small + square, 2));
+    CHECK(tape.fault().has_value() == looking);
+    tape.backward(loss);
+    if (!looking) continue;
+    CHECK(std::string(tape.fault()->op) == "multiply");
+    CHECK(tape.fault()->step == 2);
+    CHECK_FALSE(tape.fault()->backward);
+  }
+}
+
+TEST_CASE("a gradient that overflows where no value does is a fault of the op that went back") {
+  const Real huge = std::sqrt(std::numeric_limits<Real>::max()) * 10;
+  Tape tape;
+  tape.look_for_fault();
+  const Variable x = tape.variable(Tensor({2}));
+  const Variable loss = sum(scale(scale(scale(x, 1), huge), huge));
+  CHECK_FALSE(tape.fault().has_value());
+  tape.backward(loss);
+  REQUIRE(tape.fault().has_value());
+  CHECK(std::string(tape.fault()->op) == "scale");
+  CHECK(tape.fault()->step == 1);
+  CHECK(tape.fault()->backward);
+}
+
 TEST_CASE("every op lets go of its memory, whether its tape ran or not") {
   for (const testing::Op& op : testing::every_op()) {
     CAPTURE(op.name);

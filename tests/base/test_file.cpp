@@ -25,16 +25,6 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-template <class Call>
-std::string failure_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "done";
-}
-
 /// While it lives, no file of this process grows beyond `bytes`: the disk is full.
 class FullDisk {
  public:

@@ -44,4 +44,15 @@ std::string complaint_of(const Call& call) {
   return "accepted";
 }
 
+/// The message of the Error that the call throws, or "done".
+template <class Call>
+std::string failure_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "done";
+}
+
 }  // namespace tapehead::testing

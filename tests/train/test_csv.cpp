@@ -96,7 +96,8 @@ TEST_CASE("a row of another length, and a cell that would break the format, are 
 TEST_CASE("a faulty file is an error that names the file and the line") {
   const Folder folder;
   const std::string file = (folder / "t.csv").string();
-  CHECK_THROWS_WITH_AS(CsvTable::read(file), ("[csv] cannot read a header line from " + file).c_str(), Error);
+  CHECK_THROWS_WITH_AS(CsvTable::read(file),
+                       ("[csv] cannot read " + file + ": No such file or directory").c_str(), Error);
   put(file, "");
   CHECK_THROWS_WITH_AS(CsvTable::read(file), ("[csv] cannot read a header line from " + file).c_str(), Error);
   put(file, "\n1,2\n");
@@ -119,23 +120,40 @@ TEST_CASE("a header without rows is a table without rows") {
   CHECK(table.numbers("b").empty());
 }
 
-TEST_CASE("appending gives a new file its header and adds only the last row from then on") {
+TEST_CASE("appending gives a new file its header, and from then on adds the rows alone") {
   const Folder folder;
-  CsvTable table({"a", "b"});
-  table.add({"1", "2"});
-  table.append_last_row(folder / "t.csv");
+  CsvTable first({"a", "b"});
+  first.add({"1", "2"});
+  first.append_to(folder / "t.csv");
   CHECK(text_of(folder / "t.csv") == "a,b\n1,2\n");
-  table.add({"3", ""});
-  table.append_last_row(folder / "t.csv");
-  CHECK(text_of(folder / "t.csv") == "a,b\n1,2\n3,\n");
-  CHECK(CsvTable::read(folder / "t.csv").rows() == 2);
+  CsvTable more({"a", "b"});
+  more.add({"3", ""});
+  more.add({"", "4"});
+  more.append_to(folder / "t.csv");
+  CHECK(text_of(folder / "t.csv") == "a,b\n1,2\n3,\n,4\n");
+  CHECK(CsvTable::read(folder / "t.csv").rows() == 3);
+}
+
+TEST_CASE("a last line that a dying program did not end is passed over") {
+  const Folder folder;
+  for (const char* rest : {"3", "3,4", "3,4,5"}) {
+    CAPTURE(rest);
+    put(folder / "t.csv", std::string("a,b\n1,2\n") + rest);
+    const CsvTable table = CsvTable::read(folder / "t.csv");
+    CHECK(table.rows() == 1);
+    CHECK(table.cell(0, "b") == "2");
+  }
+  put(folder / "t.csv", "a,b");
+  CHECK_THROWS_WITH_AS(CsvTable::read(folder / "t.csv"),
+                       ("[csv] cannot read a header line from " + (folder / "t.csv").string()).c_str(),
+                       Error);
 }
 
 TEST_CASE("a disk that refuses is an error") {
   const Folder folder;
   const std::string missing = (folder / "missing" / "t.csv").string();
   CHECK_THROWS_AS(losses().write(missing), Error);
-  CHECK_THROWS_WITH_AS(losses().append_last_row(missing),
+  CHECK_THROWS_WITH_AS(losses().append_to(missing),
                        ("[csv] cannot write " + missing + ": No such file or directory").c_str(), Error);
 
   std::filesystem::create_directories(folder / "taken" / "inside");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -127,8 +128,8 @@ TEST_CASE("checkpoints are there from the start, at every interval and at the en
 TEST_CASE("a run writes its metrics and checkpoints, and leaves heads.csv to others") {
   const Finished finished(tiny_config());
   CHECK_FALSE(std::filesystem::exists(finished.run.heads_file()));
-  // config.toml, metrics.csv, checkpoints
-  CHECK(std::distance(std::filesystem::directory_iterator(finished.run.path()), {}) == 3);
+  // config.toml, metrics.csv, checkpoints, .lock
+  CHECK(std::distance(std::filesystem::directory_iterator(finished.run.path()), {}) == 4);
 }
 
 TEST_CASE("the same config writes the same metrics but for the seconds, on one thread and on two") {
@@ -174,10 +175,10 @@ TEST_CASE("a wish to stop at the last step comes too late") {
 TEST_CASE("going on from an older checkpoint first drops the later rows of both tables") {
   const Config config = tiny_config();
   const Finished finished(config);
-  put(finished.run.heads_file(), "step,head\n0,a\n4,b\n5,c\n8,d\n10,e\n");
+  put(finished.run.heads_file(), "step,head\n0,a\n0,b\n4,a\n4,b\n8,a\n8,b\n10,a\n10,b\n");
   Trainer resumed(finished.run.checkpoint_file(5), 1);
   CHECK_FALSE(train_run(resumed, finished.run, stop_after(6)));
-  CHECK(text_of(finished.run.heads_file()) == "step,head\n0,a\n4,b\n5,c\n");
+  CHECK(text_of(finished.run.heads_file()) == "step,head\n0,a\n0,b\n4,a\n4,b\n");
   CHECK(CsvTable::read(finished.run.metrics_file()).numbers("step") == std::vector<double>{0, 4});
 }
 
@@ -191,7 +192,120 @@ TEST_CASE("starting over in a run that got no further than its first checkpoint 
   Trainer trainer(config, 1);
   CHECK(train_run(trainer, run, {}));
   CHECK(without_seconds(run) == without_seconds(straight.run));
-  CHECK(text_of(run.heads_file()) == "step,head\n");
+  CHECK_FALSE(std::filesystem::exists(run.heads_file()));  // until its observer begins it anew
+}
+
+TEST_CASE("sixty steps straight, and twenty-five and thirty-five with a stop between, write the same bytes") {
+  Config config = tiny_config();
+  config.train.steps = 60;
+  const Finished straight(config);
+  for (const int threads : {1, 2, 3}) {
+    CAPTURE(threads);
+    const Folder folder;
+    const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+    Trainer trainer(config, 1);
+    CHECK_FALSE(train_run(trainer, run, stop_after(25)));
+    Trainer resumed = resume_run(run, threads);
+    CHECK(resumed.step() == 25);
+    CHECK(train_run(resumed, run, {}));
+    CHECK(without_seconds(run) == without_seconds(straight.run));
+    CHECK(text_of(run.latest_checkpoint()) == text_of(straight.run.latest_checkpoint()));
+  }
+}
+
+TEST_CASE("a run without a checkpoint is resumed from the start") {
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", tiny_config(), false);
+  put(run.metrics_file(), "step,tok");
+  Trainer trainer = resume_run(run, 1);
+  CHECK(trainer.step() == 0);
+  CHECK(train_run(trainer, run, {}));
+  CHECK(without_seconds(run) == without_seconds(Finished(tiny_config()).run));
+}
+
+TEST_CASE("a table that lacks an evaluation, or has one too many, is not gone on with and not changed") {
+  const Finished finished(tiny_config());
+  const std::string metrics = text_of(finished.run.metrics_file());
+  const auto line = [&](const char* begin) {
+    const std::size_t at = metrics.find(std::string("\n") + begin) + 1;
+    return std::pair(at, metrics.find('\n', at) + 1 - at);
+  };
+  const auto complaint = [&](const std::filesystem::path& file, const std::string& text) {
+    put(file, text);
+    Trainer trainer(finished.run.checkpoint_file(5), 1);
+    const std::string words = failure_of([&] { train_run(trainer, finished.run, {}); });
+    CHECK(text_of(file) == text);
+    return words;
+  };
+  const auto missing = [&](const std::filesystem::path& file, int step) {
+    return fmt::format(
+        "[run] {} should tell of the evaluations up to the checkpoint of step 5; rows are missing "
+        "or out of order, the first of step {}",
+        file.string(), step);
+  };
+  const auto [zero, zero_size] = line("0,");
+  const auto [four, four_size] = line("4,");
+  std::string cut = metrics;
+  CHECK(complaint(finished.run.metrics_file(), cut.erase(four, four_size)) ==
+        missing(finished.run.metrics_file(), 4));
+  cut = metrics;
+  CHECK(complaint(finished.run.metrics_file(), cut.erase(zero, zero_size)) ==
+        missing(finished.run.metrics_file(), 0));
+  put(finished.run.metrics_file(), metrics);
+  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n8,a\n") ==
+        missing(finished.run.heads_file(), 4));
+  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n4,a\n5,a\n") ==
+        missing(finished.run.heads_file(), 5));
+}
+
+TEST_CASE("a damaged checkpoint is an error that says from where one could go on") {
+  const Finished finished(tiny_config());
+  const auto damage = [&](Index step) {
+    const std::filesystem::path file = finished.run.checkpoint_file(step);
+    const std::string whole = text_of(file);
+    put(file, whole.substr(0, whole.size() / 2));
+  };
+  damage(10);
+  const std::string words = failure_of([&] { resume_run(finished.run, 1); });
+  CHECK(words.starts_with("[safetensors] " + finished.run.checkpoint_file(10).string()));
+  CHECK(words.ends_with("; with it moved away, the run goes on from step 5"));
+
+  std::filesystem::remove(finished.run.checkpoint_file(10));
+  CHECK(resume_run(finished.run, 1).step() == 5);
+  damage(5);
+  std::filesystem::remove(finished.run.checkpoint_file(0));
+  CHECK(failure_of([&] {
+          resume_run(finished.run, 1);
+        }).ends_with("; with it moved away, the run begins again"));
+}
+
+TEST_CASE("a config that is not the checkpoint's is refused by the name of its field") {
+  const Finished finished(tiny_config());
+  Config changed = tiny_config();
+  changed.train.learning_rate = 0.25;
+  put(finished.run.path() / "config.toml", to_toml(changed));
+  const RunDirectory run = RunDirectory::open(finished.run.path());
+  CHECK(
+      complaint_of([&] {
+        resume_run(run, 1);
+      }).starts_with((run.path() / "config.toml").string() + ": train.learning_rate was changed to 0.25, "));
+}
+
+TEST_CASE("parameters that are not finite are never saved, and the last good checkpoint stays") {
+  Config config = tiny_config();
+  config.train.optimizer = "sgd";
+  config.train.clip = 0;
+  config.train.warmup = 0;
+  config.train.schedule = "constant";
+  config.train.checkpoint_interval = 1;
+  config.train.learning_rate = static_cast<double>(std::numeric_limits<Real>::max());
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  const std::string words = failure_of([&] { train_run(trainer, run, {}); });
+  CHECK(words.starts_with("[train] "));
+  CHECK(words.find("not finite") != std::string::npos);
+  CHECK(load_checkpoint(run.latest_checkpoint()).model.parameters().first_not_finite() == nullptr);
 }
 
 TEST_CASE("a finished run has nothing left to do, and keeps its tables") {

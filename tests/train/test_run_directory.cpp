@@ -1,5 +1,8 @@
 #include "tapehead/train/run_directory.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <vector>
 
 #include "support/folder.h"
@@ -23,7 +26,7 @@ TEST_CASE("a new run is a folder with the resolved config and a place for checkp
   CHECK(text_of(folder / "runs/a/config.toml") == to_toml(config));
   CHECK(read_config(folder / "runs/a/config.toml") == config);
   CHECK(fs::is_directory(folder / "runs/a/checkpoints"));
-  CHECK(std::distance(fs::directory_iterator(run.path()), {}) == 2);
+  CHECK(std::distance(fs::directory_iterator(run.path()), {}) == 3);  // with the lock
 
   CHECK(run.metrics_file() == folder / "runs/a/metrics.csv");
   CHECK(run.heads_file() == folder / "runs/a/heads.csv");
@@ -89,6 +92,54 @@ TEST_CASE("what is not a run is never overwritten") {
   CHECK(text_of(folder / "file") == "mine");
   CHECK(text_of(folder / "site/config.toml") == "title = \"another program's\"\n");
   CHECK(fs::is_directory(folder / "site/figures"));
+}
+
+TEST_CASE("two programs never write into one run") {
+  const Folder folder;
+  const std::string refusal =
+      fmt::format("[run] process {} is writing into {}; wait until it is done, or stop it", ::getpid(),
+                  (folder / "a").string());
+  {
+    const RunDirectory first = RunDirectory::create(folder / "a", tiny_config(), false);
+    const RunDirectory copy = first;
+    CHECK(complaint_of([&] { RunDirectory::open_for_writing(folder / "a"); }) == refusal);
+    CHECK(complaint_of([&] { RunDirectory::create(folder / "a", Config{}, true); }) == refusal);
+    CHECK(RunDirectory::open(folder / "a").config() == tiny_config());
+  }
+  const RunDirectory second = RunDirectory::open_for_writing(folder / "a");
+  CHECK(second.config() == tiny_config());
+  CHECK(complaint_of([&] { RunDirectory::open_for_writing(folder / "a"); }) == refusal);
+}
+
+TEST_CASE("where a run was killed as it began, or as it was overwritten, a run may begin") {
+  const Folder folder;
+  fs::create_directories(folder / "begun/checkpoints");
+  put(folder / "begun/.lock", "17\n");
+  put(folder / "begun/config.toml.tmp-17-0", "[mod");
+  CHECK(RunDirectory::create(folder / "begun", tiny_config(), false).config() == tiny_config());
+  CHECK_FALSE(fs::exists(folder / "begun/config.toml.tmp-17-0"));
+
+  RunDirectory::create(folder / "overwritten", tiny_config(), false);
+  fs::remove(folder / "overwritten/checkpoints");
+  CHECK(RunDirectory::open_for_writing(folder / "overwritten").checkpoint_steps().empty());
+  fs::remove(folder / "overwritten/checkpoints");
+  CHECK(RunDirectory::create(folder / "overwritten", Config{}, true).config() == Config{});
+}
+
+TEST_CASE("whoever goes on with a run first removes what a killed writer left half-done, and nothing else") {
+  const Folder folder;
+  RunDirectory::create(folder / "a", tiny_config(), false);
+  for (const char* name : {"checkpoints/step-000005.safetensors.tmp-17-3", "metrics.csv.tmp-17-4"})
+    put(folder / "a" / name, "half");
+  for (const char* name : {"checkpoints/step-000005.safetensors", "metrics.csv", "notes.tmp", "mine.tmp-x"})
+    put(folder / "a" / name, "whole");
+  RunDirectory::open_for_writing(folder / "a");
+  CHECK_FALSE(fs::exists(folder / "a/checkpoints/step-000005.safetensors.tmp-17-3"));
+  CHECK_FALSE(fs::exists(folder / "a/metrics.csv.tmp-17-4"));
+  for (const char* name : {"checkpoints/step-000005.safetensors", "metrics.csv", "notes.tmp", "mine.tmp-x"}) {
+    CAPTURE(name);
+    CHECK(text_of(folder / "a" / name) == "whole");
+  }
 }
 
 TEST_CASE("a config that is not valid makes no folder and removes no run") {

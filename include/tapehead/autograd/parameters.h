@@ -63,6 +63,8 @@ class Parameters {
   Parameter add(std::string name, const Shape& shape, Start start);
   /// Allocates the buffer and draws every parameter from its own stream of `seed`.
   void initialise(std::uint64_t seed);
+  /// The same with zeros, for whoever reads all values from a file next.
+  void initialise_with_zeros();
 
   const std::vector<Entry>& entries() const { return entries_; }
   /// How many numbers in all.
@@ -72,6 +74,8 @@ class Parameters {
 
   std::span<const Real> values() const { return values_.values(); }
   const Real* data() const { return values_.data(); }
+  /// The first parameter that holds a number that is not finite; null where all are.
+  const Entry* first_not_finite() const;
   /// For whoever changes parameters; a tape that has used the old values will refuse to go back through them.
   std::span<Real> change();
   /// Goes up with every `change`.

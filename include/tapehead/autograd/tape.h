@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,17 @@ class Tape {
   /// How many ops were recorded.
   std::size_t size() const { return steps_.size(); }
 
+  /// The op that made the first number that is not finite: in its result, or, on the way back, in a gradient.
+  struct Fault {
+    const char* op;
+    std::size_t step;  ///< how many ops were recorded before it
+    bool backward;
+  };
+  /// From here on every number is looked at as it is made. That takes long: it is for a pass that is known to
+  /// go wrong, run once more.
+  void look_for_fault() { looking_ = true; }
+  const std::optional<Fault>& fault() const { return fault_; }
+
  private:
   struct Step {
     const char* op;
@@ -52,6 +64,7 @@ class Tape {
   Variable recorded(Variable variable);
   /// Where in the flat buffer a window begins.
   Index begin_of(const Variable& window) const;
+  bool gradients_are_finite() const;
   /// Zeros wherever no window got a gradient.
   void fill_gaps();
   void clear();
@@ -63,6 +76,8 @@ class Tape {
   std::uint64_t parameters_version_ = 0;
   Gradients gradients_;
   Laps laps_{nullptr};
+  bool looking_ = false;
+  std::optional<Fault> fault_;
 };
 
 /// The last move of an op: `record("gelu", y, [x, y] { ... })` appends the step if y is on a tape.

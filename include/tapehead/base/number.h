@@ -1,7 +1,10 @@
 /// The two number types everything is written in.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <span>
 
 namespace tapehead {
 
@@ -14,5 +17,9 @@ using Real = float;
 
 /// Sizes, positions and counts. Signed, so that differences are safe.
 using Index = std::int64_t;
+
+inline bool all_finite(std::span<const Real> numbers) {
+  return std::ranges::all_of(numbers, [](Real number) { return std::isfinite(number); });
+}
 
 }  // namespace tapehead

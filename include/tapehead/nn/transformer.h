@@ -17,6 +17,8 @@ class Transformer {
  public:
   /// Weights drawn from `seed`. Throws Error for sizes that do not fit together.
   Transformer(const ModelConfig& config, std::uint64_t seed);
+  /// All parameters zero, for whoever reads them from a file next. Throws Error as above.
+  static Transformer zeros(const ModelConfig& config);
 
   /// (B, T) ids to logits (B, T, V). Throws Error for more than `context` positions and for ids outside the
   /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query.
@@ -32,6 +34,7 @@ class Transformer {
   const Parameters& parameters() const { return *parameters_; }
 
  private:
+  explicit Transformer(const ModelConfig& config);
   Variable embed(Pass& pass, const Tokens& tokens) const;
   Variable finish(Pass& pass, Index layer, Variable x, const Mask& visible) const;
 

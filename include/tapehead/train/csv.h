@@ -16,17 +16,17 @@ std::string csv_cell(double value);
 class CsvTable {
  public:
   explicit CsvTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-  /// Throws Error, naming file and line, for a missing file, a file without a header, and a row of another
-  /// length.
+  /// A last line without an end, which a program that died leaves, is passed over. Throws Error, naming file
+  /// and line, for a missing file, a file without a header, and a row of another length.
   static CsvTable read(const std::filesystem::path& file);
 
   /// Throws Error unless there is one cell for each column, without commas, quotes and line ends.
   void add(std::vector<std::string> row);
-  /// Writes to a temporary file and renames it. Throws Error if the disk refuses.
+  /// Replaces `file` by this table, whole or not at all. Throws Error if the disk refuses.
   void write(const std::filesystem::path& file) const;
-  /// Adds the last row at the end of `file`, with the header if the file is new. Throws Error if the disk
-  /// refuses.
-  void append_last_row(const std::filesystem::path& file) const;
+  /// Adds the rows at the end of `file`, with the header if the file is new; all of them or, where the disk
+  /// refuses with an Error, none.
+  void append_to(const std::filesystem::path& file) const;
 
   Index rows() const { return static_cast<Index>(rows_.size()); }
   const std::vector<std::string>& columns() const { return columns_; }
@@ -41,6 +41,7 @@ class CsvTable {
 
  private:
   std::size_t index_of(std::string_view column) const;
+  std::string lines() const;
 
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;

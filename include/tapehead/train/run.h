@@ -21,9 +21,17 @@ struct RunObserver {
   std::function<bool()> should_stop;
 };
 
+/// The trainer that goes on where the run's newest checkpoint stands; the generators are functions of seed
+/// and step, so it goes on to the bit. A run without a checkpoint begins again. Throws UsageError if
+/// config.toml is no longer what the checkpoint was made with, and Error, saying from where one could go on
+/// instead, if the checkpoint cannot be read.
+Trainer resume_run(const RunDirectory& run, int threads);
+
 /// Trains to the config's last step, writing metrics.csv and checkpoints as the config says. Returns false if
 /// it was asked to stop before; the step it had reached is then saved. A trainer that starts past step 0
-/// continues the tables, from which later rows are dropped first.
+/// continues the tables, from which later rows are dropped first. Throws Error if the tables lack rows, if
+/// the disk refuses, and for numbers that are not finite, which are never saved; the run then stands at its
+/// last checkpoint.
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer);
 
 }  // namespace tapehead

@@ -29,8 +29,9 @@ class Trainer {
     double gradient_norm;  ///< before clipping
     Index operations;      ///< multiplications and additions asked of matrix products
   };
-  /// One update, its times added to `profile` unless that is null. Throws Error, naming step and shard, for a
-  /// loss or gradient that is not finite; the parameters are then those of before.
+  /// One update, its times added to `profile` unless that is null. Throws Error, naming step, shard and the
+  /// op that made the first such number, for a loss or gradient that is not finite; the parameters are then
+  /// those of before.
   StepReport advance(Profile* profile = nullptr);
 
   const Config& config() const { return config_; }
@@ -44,6 +45,12 @@ class Trainer {
  private:
   Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads);
   Gradients gradients_of(const Batch& batch, StepReport& report, Profile* profile) const;
+  /// The loss of shard `index` of the next step's batch.
+  Variable loss_of(Tape& tape, const Batch& batch, Index index, const Watch& watch = {}) const;
+  Index shards_in(const Batch& batch) const;
+  /// What made the first number that is not finite, in shard `first_shard` of the batch or one after it.
+  std::string fault_in(const Batch& batch, Index first_shard) const;
+  [[noreturn]] void fail_at(const char* what, const std::string& fault) const;
 
   Config config_;
   int threads_;
