@@ -1,6 +1,7 @@
 #include "tapehead/tensor/memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -161,5 +162,9 @@ Buffer allocate(Index count) {
 MemoryUse memory_use() { return {bytes_in_use.load(), bytes_at_peak.load(), bytes_obtained.load()}; }
 
 void reset_peak_memory() { bytes_at_peak = bytes_in_use.load(); }
+
+double physical_memory() {
+  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace tapehead

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {

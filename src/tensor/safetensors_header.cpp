@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -38,6 +39,15 @@ const Dtype* find_dtype(std::string_view name) {
   return found == kDtypes.end() ? nullptr : &*found;
 }
 
+constexpr std::size_t kShown = 120;  // characters of a text, in a message
+
+/// The sizes as they may stand in a message.
+std::string shape_text(const std::vector<Index>& sizes) {
+  constexpr std::size_t shown = 16;
+  const auto end = sizes.begin() + static_cast<std::ptrdiff_t>(std::min(sizes.size(), shown));
+  return fmt::format("({}{})", fmt::join(sizes.begin(), end, ", "), sizes.size() > shown ? ", ..." : "");
+}
+
 /// Takes the parser's events in the one order a header may have and throws at the first that is out of place,
 /// so nothing nests deeper than three levels and nothing is held but the entries.
 class HeaderReader final : public nlohmann::json_sax<Json> {
@@ -48,7 +58,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool null() override { return out_of_place("null"); }
   bool boolean(bool value) override { return out_of_place(value ? "true" : "false"); }
   bool number_integer(std::int64_t value) override { return out_of_place(std::to_string(value)); }
-  bool number_float(double, const std::string& text) override { return out_of_place(text); }
+  bool number_float(double, const std::string& text) override {
+    return out_of_place(text.substr(0, kShown) + (text.size() > kShown ? "..." : ""));
+  }
   bool binary(Json::binary_t&) override { return out_of_place("binary data"); }
 
   bool number_unsigned(std::uint64_t value) override {
@@ -171,22 +183,22 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 /// Checks that the range lies in the payload and is as long as shape and dtype say.
 void check_range(const SafetensorsEntry& entry, Index payload_bytes, const std::string& path) {
   const std::string where = fmt::format("[safetensors] {}: tensor {}", path, quoted_name(entry.name));
+  const std::string shape = shape_text(entry.shape);
   const Index bits = find_dtype(entry.dtype)->bits;
   Index elements = 1;
   for (const Index size : entry.shape) {
-    require(size == 0 || elements <= kLargest / size, "{}: shape ({}) has more elements than can be counted",
-            where, fmt::join(entry.shape, ", "));
+    require(size == 0 || elements <= kLargest / size, "{}: shape {} has more elements than can be counted",
+            where, shape);
     elements *= size;
   }
-  require(elements <= kLargest / bits, "{}: shape ({}) of {} has more bits than can be counted", where,
-          fmt::join(entry.shape, ", "), entry.dtype);
-  require(elements * bits % 8 == 0, "{}: shape ({}) of {} does not end on a whole byte", where,
-          fmt::join(entry.shape, ", "), entry.dtype);
+  require(elements <= kLargest / bits, "{}: shape {} of {} has more bits than can be counted", where, shape,
+          entry.dtype);
+  require(elements * bits % 8 == 0, "{}: shape {} of {} does not end on a whole byte", where, shape,
+          entry.dtype);
   require(entry.begin <= entry.end, "{}: data_offsets [{}, {}] are reversed", where, entry.begin, entry.end);
   require(entry.end - entry.begin == elements * bits / 8,
-          "{}: shape ({}) of {} takes {} bytes, data_offsets [{}, {}] have {}", where,
-          fmt::join(entry.shape, ", "), entry.dtype, elements * bits / 8, entry.begin, entry.end,
-          entry.end - entry.begin);
+          "{}: shape {} of {} takes {} bytes, data_offsets [{}, {}] have {}", where, shape, entry.dtype,
+          elements * bits / 8, entry.begin, entry.end, entry.end - entry.begin);
   require(entry.end <= payload_bytes,
           "{}: data_offsets [{}, {}] run past the end of the file's {} bytes of data", where, entry.begin,
           entry.end, payload_bytes);
@@ -265,12 +277,6 @@ std::string format_safetensors_header(const SafetensorsHeader& header, const std
           "[safetensors] {}: expected a header of at most {} bytes, got {}", path, kMaxSafetensorsHeader,
           text.size());
   return text;
-}
-
-std::string quoted_name(std::string_view text) {
-  constexpr std::size_t shown = 120;
-  const std::string start(text.substr(0, shown));
-  return Json(start).dump(-1, ' ', true, Json::error_handler_t::replace) + (text.size() > shown ? "..." : "");
 }
 
 }  // namespace tapehead

@@ -93,6 +93,18 @@ TEST_CASE("the exception of the lowest index is rethrown after all others have r
   }
 }
 
+TEST_CASE("of two exceptions at the same time the one of the lower index is rethrown") {
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<int> arrived{0};
+    const auto meet_and_throw = [&](Index index) {
+      ++arrived;
+      while (arrived < 2) std::this_thread::yield();
+      throw Error("index " + std::to_string(index));
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(2, 2, meet_and_throw), "index 0", Error);
+  }
+}
+
 TEST_CASE("inner loops keep the same promise about exceptions") {
   std::vector<int> runs(20, 0);
   const auto outer = [&](Index i) {

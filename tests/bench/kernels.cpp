@@ -7,6 +7,12 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +25,7 @@
 #include "tapehead/kernels/layer_norm.h"
 #include "tapehead/kernels/softmax.h"
 #include "tapehead/tensor/blas_gemm.h"
+#include "tapehead/text/tokenizer.h"
 #include "tapehead/train/optimizer.h"
 
 namespace tapehead {
@@ -217,6 +224,21 @@ void scalar_tape(benchmark::State& state) {
   count_operations(state, static_cast<double>(ops / 3 * 3));
 }
 
+/// GPT-2's byte-pair encoding of Shakespeare, with the files that TAPEHEAD_REFERENCE_DATA names.
+void byte_pair_encoding(benchmark::State& state) {
+  const char* reference = std::getenv("TAPEHEAD_REFERENCE_DATA");
+  if (reference == nullptr) {
+    state.SkipWithError("TAPEHEAD_REFERENCE_DATA is not set");
+    return;
+  }
+  const std::filesystem::path folder = reference;
+  const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder / "gpt2-tokenizer");
+  std::ifstream file(folder / "text" / "tinyshakespeare.txt", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (auto _ : state) benchmark::DoNotOptimize(tokenizer->encode(text));
+  state.SetBytesProcessed(state.iterations() * static_cast<Index>(text.size()));
+}
+
 void register_all() {
   for (const Product& p : kProducts)
     for (const auto& [name, multiply] : {std::pair{"ours", &ours}, std::pair{"blas", &blas}})
@@ -238,6 +260,7 @@ void register_all() {
   add("dropout", dropout_forward, "count", {1 << 18});
   add("adamw", adamw_step, "rows", {43, 6000});
   add("scalar_tape", scalar_tape, "ops", {10000});
+  benchmark::RegisterBenchmark("byte_pair_encoding", byte_pair_encoding)->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tapehead/tensor/memory.h"
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 #include <utility>
@@ -90,6 +91,25 @@ TEST_CASE("blocks that one thread takes and another gives back do not pile up") 
     for (int i = 0; i < 200; ++i) hand_over();
     CHECK(memory_use().obtained == obtained);
   }
+}
+
+TEST_CASE("no two threads hold the same block, whatever its size") {
+  std::atomic<int> overwritten{0};
+  const auto hold_many = [&](int thread) {
+    for (int round = 0; round < 50; ++round)
+      for (const Index count : {100, 20'000, 400'000}) {  // the last from what all threads share
+        std::vector<Buffer> blocks(10);
+        for (Buffer& block : blocks) {
+          block = allocate(count);
+          block[0] = static_cast<Real>(thread);
+        }
+        for (const Buffer& block : blocks) overwritten += block[0] == static_cast<Real>(thread) ? 0 : 1;
+      }
+  };
+  std::thread other(hold_many, 1);
+  hold_many(0);
+  other.join();
+  CHECK(overwritten == 0);
 }
 
 TEST_CASE("a block that is held until after its thread's store has closed is given back all the same") {

@@ -198,10 +198,16 @@ TEST_CASE("ranges tile the payload: no overlap, hole, reversal, excess or rest")
   CHECK(fault("{" + entry("a", "0", "8,8") + "," + entry("b", "2", "0,8") + "}", 8) == "nothing");
 }
 
-TEST_CASE("a name from a file cannot put control characters or a flood into a message") {
+TEST_CASE("a text from a file cannot put control characters or a flood into a message") {
   const std::string message = fault("{" + entry("\\u001b[31m", "1", "4,0") + "}", 4);
   CHECK(message == "tensor \"\\u001b[31m\": data_offsets [4, 0] are reversed");
   CHECK(fault("{" + entry(std::string(100'000, 'n'), "1", "4,0") + "}", 4).size() < 300);
+  CHECK(fault("{\"a\":1." + std::string(100'000, '1') + "}").size() < 300);
+  std::string sizes = "1";
+  for (int axis = 0; axis < 50'000; ++axis) sizes += ",1";
+  CHECK(fault("{" + entry("a", sizes, "0,8") + "}", 8) ==
+        "tensor \"a\": shape (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ...) of F32 takes 4 bytes, "
+        "data_offsets [0, 8] have 8");
 }
 
 }  // namespace tapehead

@@ -30,4 +30,7 @@ struct MemoryUse {
 MemoryUse memory_use();
 void reset_peak_memory();
 
+/// How many bytes of memory this machine has.
+double physical_memory();
+
 }  // namespace tapehead

@@ -42,7 +42,4 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, Index payload_
 /// too long.
 std::string format_safetensors_header(const SafetensorsHeader& header, const std::string& path);
 
-/// Text from a file as it may stand in a message: in quotes, shortened, control characters escaped.
-std::string quoted_name(std::string_view text);
-
 }  // namespace tapehead
