@@ -114,16 +114,21 @@ Variable gelu(const Variable& x, GeluForm form) {
 Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
                            const AttentionMask& mask) {
   const Shape& shape = queries.shape();
-  require(heads >= 1 && shape.rank() == 3 && shape[2] > 0 && shape[2] % heads == 0 && keys.shape() == shape,
-          "[attention] expected queries and keys (B, T, C) with C divisible by {} heads, got {} and {}",
+  const bool fit = heads >= 1 && shape.rank() == 3 && shape[2] > 0 && shape[2] % heads == 0 &&
+                   keys.shape().rank() == 3 && keys.shape().with(1, shape[1]) == shape &&
+                   keys.shape()[1] >= shape[1];
+  require(fit,
+          "[attention] expected queries (B, T, C) and keys (B, K, C) with C divisible by {} heads and K at "
+          "least T, "
+          "got {} and {}",
           heads, shape_of(queries), shape_of(keys));
+  const Index length = keys.shape()[1];
   const Mask& visible = mask.visible;
-  require(visible.empty() || (visible.batch() == shape[0] && visible.length() == shape[1]),
-          "[attention] expected a padding mask ({}, {}), got ({}, {})", shape[0], shape[1], visible.batch(),
+  require(visible.empty() || (visible.batch() == shape[0] && visible.length() == length),
+          "[attention] expected a padding mask ({}, {}), got ({}, {})", shape[0], length, visible.batch(),
           visible.length());
-  const kernels::AttentionSizes sizes{shape[0], shape[1], heads, shape[2] / heads};
-  Variable p =
-      Variable::result("attention_pattern", {shape[0], heads, shape[1], shape[1]}, {&queries, &keys});
+  const kernels::AttentionSizes sizes{shape[0], shape[1], heads, shape[2] / heads, length - shape[1]};
+  Variable p = Variable::result("attention_pattern", {shape[0], heads, shape[1], length}, {&queries, &keys});
   kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(), mask.causal,
                                      visible.empty() ? nullptr : visible.data(), sizes);
   record("attention_pattern", p, [queries, keys, p, causal = mask.causal, sizes] {
@@ -139,12 +144,12 @@ Variable attention_mix(const Variable& pattern, const Variable& values) {
   const Shape& p = pattern.shape();
   const Shape& v = values.shape();
   require(
-      p.rank() == 4 && v.rank() == 3 && p[0] == v[0] && p[2] == v[1] && p[3] == v[1] && p[1] > 0 &&
+      p.rank() == 4 && v.rank() == 3 && p[0] == v[0] && p[3] == v[1] && p[2] <= p[3] && p[1] > 0 &&
           v[2] % p[1] == 0,
-      "[attention] expected pattern (B, H, T, T) and values (B, T, C) with C divisible by H, got {} and {}",
+      "[attention] expected pattern (B, H, T, K) and values (B, K, C) with C divisible by H, got {} and {}",
       shape_of(pattern), shape_of(values));
-  const kernels::AttentionSizes sizes{v[0], v[1], p[1], v[2] / p[1]};
-  Variable z = Variable::result("attention_mix", v, {&pattern, &values});
+  const kernels::AttentionSizes sizes{v[0], p[2], p[1], v[2] / p[1], p[3] - p[2]};
+  Variable z = Variable::result("attention_mix", v.with(1, p[2]), {&pattern, &values});
   std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
   kernels::attention_mix_forward(z.output(), pattern.data(), values.data(), causal, sizes);
   record("attention_mix", z, [pattern, values, z, causal = std::move(causal), sizes] {

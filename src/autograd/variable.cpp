@@ -96,6 +96,8 @@ void Variable::move_gradient_to(const Variable& x) const {
   x.node_->gradient = std::exchange(node_->gradient, nullptr);
 }
 
-Variable constant(const Parameter& parameter) { return Variable::window(parameter.data(), parameter.shape); }
+Variable constant(const Real* numbers, const Shape& shape) { return Variable::window(numbers, shape); }
+
+Variable constant(const Parameter& parameter) { return constant(parameter.data(), parameter.shape); }
 
 }  // namespace tapehead

@@ -13,21 +13,27 @@ namespace tapehead::kernels {
 
 namespace {
 
-/// Where one head of one sequence begins, in a (B, T, H*D) array and in a (B, H, T, T) array.
+/// Where one head of one sequence begins: in (B, T, H*D), in (B, K, H*D), and in (B, H, T, K) arrays.
 struct HeadPlace {
   std::size_t number;
   Index sequence;
-  Index row;
+  Index query;
+  Index key;
   Index pattern;
 };
 
 template <class F>
 void for_each_head(AttentionSizes s, const F& f) {
+  const Index width = s.heads * s.head_width;
   for (Index b = 0; b < s.batch; ++b)
     for (Index h = 0; h < s.heads; ++h)
-      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), b,
-                  b * s.length * s.heads * s.head_width + h * s.head_width,
-                  (b * s.heads + h) * s.length * s.length});
+      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), b, b * s.length * width + h * s.head_width,
+                  b * s.keys() * width + h * s.head_width, (b * s.heads + h) * s.length * s.keys()});
+}
+
+/// Only a square pattern has a triangle that may be skipped.
+Triangle if_causal(bool causal, Triangle triangle, AttentionSizes s) {
+  return causal && s.earlier == 0 ? triangle : Triangle::none;
 }
 
 Real score_scale(AttentionSizes s) { return 1 / std::sqrt(static_cast<Real>(s.head_width)); }
@@ -96,40 +102,42 @@ void attention_pattern_forward(Real* pattern, const Real* queries, const Real* k
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
     Real* p = pattern + at.pattern;
-    gemm(p, s.length, {queries + at.row, stride}, {keys + at.row, stride, true}, s.length, s.length,
-         s.head_width, score_scale(s), 0, causal ? Triangle::lower_c : Triangle::none);
+    gemm(p, s.keys(), {queries + at.query, stride}, {keys + at.key, stride, true}, s.length, s.keys(),
+         s.head_width, score_scale(s), 0, if_causal(causal, Triangle::lower_c, s));
     for (Index i = 0; i < s.length; ++i)
-      weigh(p + i * s.length, causal ? i + 1 : s.length, s.length,
-            visible == nullptr ? nullptr : visible + at.sequence * s.length);
+      weigh(p + i * s.keys(), causal ? s.earlier + i + 1 : s.keys(), s.keys(),
+            visible == nullptr ? nullptr : visible + at.sequence * s.keys());
   });
 }
 
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
                                 const Real* queries, const Real* keys, bool causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
-  const Buffer dscores = allocate(s.length * s.length);
-  if (causal) std::fill_n(dscores.get(), s.length * s.length, Real{0});
+  const Buffer dscores = allocate(s.length * s.keys());
+  if (causal) std::fill_n(dscores.get(), s.length * s.keys(), Real{0});
   for_each_head(s, [&](HeadPlace at) {
     // pattern = softmax(scores), row by row; hidden keys have weight 0 and so get 0
     for (Index i = 0; i < s.length; ++i) {
-      const Index row = i * s.length;
+      const Index row = i * s.keys();
       softmax_row_backward({dscores.get() + row, 0}, dpattern + at.pattern + row, pattern + at.pattern + row,
-                           causal ? whole_lanes(i + 1, s.length) : s.length);
+                           causal ? whole_lanes(s.earlier + i + 1, s.keys()) : s.keys());
     }
     // scores = q kᵀ / sqrt(D)
     if (dqueries)
-      gemm(dqueries.data + at.row, stride, {dscores.get(), s.length}, {keys + at.row, stride}, s.length,
-           s.head_width, s.length, score_scale(s), dqueries.keep,
-           causal ? Triangle::lower_a : Triangle::none);
+      gemm(dqueries.data + at.query, stride, {dscores.get(), s.keys()}, {keys + at.key, stride}, s.length,
+           s.head_width, s.keys(), score_scale(s), dqueries.keep, if_causal(causal, Triangle::lower_a, s));
     if (dkeys)
-      gemm(dkeys.data + at.row, stride, {dscores.get(), s.length, true}, {queries + at.row, stride}, s.length,
-           s.head_width, s.length, score_scale(s), dkeys.keep, causal ? Triangle::upper_a : Triangle::none);
+      gemm(dkeys.data + at.key, stride, {dscores.get(), s.keys(), true}, {queries + at.query, stride},
+           s.keys(), s.head_width, s.length, score_scale(s), dkeys.keep,
+           if_causal(causal, Triangle::upper_a, s));
   });
 }
 
 std::vector<bool> causal_heads(const Real* pattern, AttentionSizes s) {
   std::vector<bool> causal;
-  for_each_head(s, [&](HeadPlace at) { causal.push_back(is_causal(pattern + at.pattern, s.length)); });
+  for_each_head(s, [&](HeadPlace at) {
+    causal.push_back(s.earlier == 0 && is_causal(pattern + at.pattern, s.length));
+  });
   return causal;
 }
 
@@ -137,8 +145,8 @@ void attention_mix_forward(Real* output, const Real* pattern, const Real* values
                            const std::vector<bool>& causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
-    gemm(output + at.row, stride, {pattern + at.pattern, s.length}, {values + at.row, stride}, s.length,
-         s.head_width, s.length, 1, 0, causal[at.number] ? Triangle::lower_a : Triangle::none);
+    gemm(output + at.query, stride, {pattern + at.pattern, s.keys()}, {values + at.key, stride}, s.length,
+         s.head_width, s.keys(), 1, 0, if_causal(causal[at.number], Triangle::lower_a, s));
   });
 }
 
@@ -148,12 +156,12 @@ void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, co
   for_each_head(s, [&](HeadPlace at) {
     // output = pattern * values
     if (dpattern)
-      gemm(dpattern.data + at.pattern, s.length, {doutput + at.row, stride}, {values + at.row, stride, true},
-           s.length, s.length, s.head_width, 1, dpattern.keep);
+      gemm(dpattern.data + at.pattern, s.keys(), {doutput + at.query, stride},
+           {values + at.key, stride, true}, s.length, s.keys(), s.head_width, 1, dpattern.keep);
     if (dvalues)
-      gemm(dvalues.data + at.row, stride, {pattern + at.pattern, s.length, true}, {doutput + at.row, stride},
-           s.length, s.head_width, s.length, 1, dvalues.keep,
-           causal[at.number] ? Triangle::upper_a : Triangle::none);
+      gemm(dvalues.data + at.key, stride, {pattern + at.pattern, s.keys(), true},
+           {doutput + at.query, stride}, s.keys(), s.head_width, s.length, 1, dvalues.keep,
+           if_causal(causal[at.number], Triangle::upper_a, s));
   });
 }
 

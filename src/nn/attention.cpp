@@ -35,11 +35,17 @@ Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index la
   const Index width = config_.width;
   require(x.shape().rank() == 3 && x.shape()[2] == width, "[attention] expected x (B, T, {}), got {}", width,
           x.shape());
-  require(x.shape()[1] <= config_.context, "[attention] {} positions are more than the context of {}",
-          x.shape()[1], config_.context);
+  KeyValueCache* const cache = pass.cache();
+  const Index positions = x.shape()[1] + (cache == nullptr ? 0 : cache->length());
+  require(positions <= config_.context, "[attention] {} positions are more than the context of {}", positions,
+          config_.context);
   const Variable q = pass.at(queries(layer), qkv_.outputs(pass, x, 0, width));
-  const Variable k = pass.at(keys(layer), qkv_.outputs(pass, x, width, width));
-  const Variable v = pass.at(values(layer), qkv_.outputs(pass, x, 2 * width, width));
+  Variable k = pass.at(keys(layer), qkv_.outputs(pass, x, width, width));
+  Variable v = pass.at(values(layer), qkv_.outputs(pass, x, 2 * width, width));
+  if (cache != nullptr) {
+    k = cache->add_keys(layer, k);
+    v = cache->add_values(layer, v);
+  }
   const Variable p = pass.at(pattern(layer), attention_pattern(q, k, config_.heads, mask));
   const Variable z = pass.at(head_output(layer), attention_mix(dropout_(pass, p), v));
   return pass.at(attention_output(layer), output_(pass, z));

@@ -11,8 +11,8 @@ Variable Embedding::operator()(const Pass& pass, const Tokens& ids) const {
   return embedding(pass.parameter(weight_), ids);
 }
 
-Variable Embedding::first(const Pass& pass, Index count) const {
-  return pass.parameter(weight_.rows(0, count));
+Variable Embedding::rows(const Pass& pass, Index first, Index count) const {
+  return pass.parameter(weight_.rows(first, count));
 }
 
 Variable Embedding::read_out(const Pass& pass, const Variable& x) const {

@@ -10,6 +10,12 @@ Pass Pass::watched_by(Watch watch, Index first_sequence) && {
   return std::move(*this);
 }
 
+Pass Pass::reading_on(KeyValueCache& cache) && {
+  require(tape_ == nullptr, "[pass] what was read before is on no tape: a pass that reads on cannot record");
+  cache_ = &cache;
+  return std::move(*this);
+}
+
 Variable Pass::parameter(const Parameter& parameter) const {
   return tape_ == nullptr ? constant(parameter) : tape_->parameter(parameter);
 }

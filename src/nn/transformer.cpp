@@ -5,6 +5,7 @@
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/require.h"
+#include "tapehead/tensor/memory.h"
 
 namespace tapehead {
 
@@ -20,7 +21,10 @@ double table_deviation(const ModelConfig& config) {
                                                        : 1 / std::sqrt(static_cast<double>(config.width));
 }
 
-/// sin and cos of t / 10000^(2i/C) in columns 2i and 2i + 1 of row t (Vaswani et al. 2017, section 3.5).
+Index read_before(Pass& pass) { return pass.cache() == nullptr ? 0 : pass.cache()->length(); }
+
+}  // namespace
+
 Tensor sinusoids(Index length, Index width) {
   Tensor table({length, width});
   for (Index t = 0; t < length; ++t)
@@ -31,8 +35,6 @@ Tensor sinusoids(Index length, Index width) {
     }
   return table;
 }
-
-}  // namespace
 
 void validate(const ModelConfig& config) {
   const auto at_least = [](Index value, Index least, const char* name) {
@@ -49,6 +51,30 @@ void validate(const ModelConfig& config) {
           config.heads);
   require(config.dropout >= 0 && config.dropout <= 1, "[model] expected dropout between 0 and 1, got {}",
           config.dropout);
+  const double tables =
+      static_cast<double>(config.context) * static_cast<double>(config.width);  // fixed positions
+  const double bytes = sizeof(Real) * (count_parameters(config) + tables);
+  require(
+      bytes <= physical_memory(),
+      "[model] vocabulary {}, context {}, width {}, feed_forward {} and {} layers take {:.3g} GB for their "
+      "parameters alone, and this machine has {:.3g} GB of memory",
+      config.vocabulary, config.context, config.width, config.feed_forward, config.layers, bytes / 1e9,
+      physical_memory() / 1e9);
+}
+
+double count_parameters(const ModelConfig& config) {
+  const auto width = static_cast<double>(config.width);
+  const auto hidden = static_cast<double>(config.feed_forward);
+  const double with_bias = config.bias ? 1 : 0;
+  const double norm = config.layer_norm ? width * (1 + with_bias) : 0;
+  const double attention = 4 * width * width + (config.qkv_bias ? 3 * width : 0) + with_bias * width;
+  const double feed_forward =
+      config.feed_forward == 0 ? 0 : 2 * width * hidden + with_bias * (hidden + width) + norm;
+  const double table = static_cast<double>(config.vocabulary) * width;
+  const double positions =
+      config.positions == Positions::learned ? static_cast<double>(config.context) * width : 0;
+  return static_cast<double>(config.layers) * (norm + attention + feed_forward) + positions + norm +
+         (config.tied ? table : 2 * table);
 }
 
 Transformer::Transformer(const ModelConfig& config)
@@ -82,24 +108,25 @@ Transformer Transformer::zeros(const ModelConfig& config) {
 
 Variable Transformer::embed(Pass& pass, const Tokens& tokens) const {
   Variable x = token_embedding_(pass, tokens);
-  if (position_embedding_) x = x + position_embedding_->first(pass, tokens.length());
-  if (config_.positions == Positions::sinusoidal) {
-    const std::span<const Real> rows = sinusoids_.values();
-    x = x + Variable(Tensor({tokens.length(), config_.width},
-                            rows.first(static_cast<std::size_t>(tokens.length() * config_.width))));
-  }
+  const Index first = read_before(pass);
+  if (position_embedding_) x = x + position_embedding_->rows(pass, first, tokens.length());
+  if (config_.positions == Positions::sinusoidal)
+    x = x + constant(sinusoids_.data() + first * config_.width, {tokens.length(), config_.width});
   return pass.at(embedding_site(), dropout_(pass, x));
 }
 
 Variable Transformer::operator()(Pass pass, const Tokens& tokens, const Mask& visible) const {
   require(tokens.count() > 0, "[model] expected at least one token, got ({}, {})", tokens.batch(),
           tokens.length());
+  const Index positions = read_before(pass) + tokens.length();
   require(
-      tokens.length() <= config_.context,
+      positions <= config_.context,
       "[model] {} positions are more than the context of {}; cut the sequence or train with a longer context",
-      tokens.length(), config_.context);
+      positions, config_.context);
   pass.begin(config_);
-  return finish(pass, 0, embed(pass, tokens), visible);
+  Variable logits = finish(pass, 0, embed(pass, tokens), visible);
+  if (pass.cache() != nullptr) pass.cache()->advance(tokens.length());
+  return logits;
 }
 
 Variable Transformer::from_layer(Pass pass, Index layer, const Variable& residual,
@@ -110,6 +137,8 @@ Variable Transformer::from_layer(Pass pass, Index layer, const Variable& residua
   require(shape.rank() == 3 && shape.count() > 0 && shape[1] <= config_.context && shape[2] == config_.width,
           "[model] expected a residual (B, T, {}) with T up to {}, got {}", config_.width, config_.context,
           shape);
+  require(pass.cache() == nullptr,
+          "[model] the upper part of a pass cannot read on: what lies below is not there");
   pass.begin(config_);
   return finish(pass, layer, residual, visible);
 }

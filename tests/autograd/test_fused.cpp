@@ -178,17 +178,18 @@ TEST_CASE("fused ops name what was expected and what came") {
                        Error);
   CHECK_THROWS_WITH_AS(layer_norm(zeros({2, 3}), zeros({3}), {}, 0),
                        "[layer_norm] expected an epsilon above 0, got 0", Error);
-  CHECK_THROWS_WITH_AS(
-      attention_pattern(zeros({8, 32, 90}), zeros({8, 32, 90}), 4),
-      "[attention] expected queries and keys (B, T, C) with C divisible by 4 heads, got (8, 32, 90) and (8, "
-      "32, 90)",
-      Error);
+  CHECK_THROWS_WITH_AS(attention_pattern(zeros({8, 32, 90}), zeros({8, 32, 90}), 4),
+                       "[attention] expected queries (B, T, C) and keys (B, K, C) with C divisible by 4 "
+                       "heads and K at least T, got "
+                       "(8, 32, 90) and (8, "
+                       "32, 90)",
+                       Error);
   CHECK_THROWS_AS(attention_pattern(zeros({1, 3, 4}), zeros({1, 2, 4}), 2), Error);
   CHECK_THROWS_AS(attention_pattern(zeros({1, 3, 4}), zeros({1, 3, 4}), 0), Error);
   CHECK_THROWS_WITH_AS(attention_pattern(zeros({1, 3, 4}), zeros({1, 3, 4}), 2, {.visible = Mask(1, 2, 1)}),
                        "[attention] expected a padding mask (1, 3), got (1, 2)", Error);
   CHECK_THROWS_WITH_AS(attention_mix(zeros({1, 2, 3, 3}), zeros({1, 3, 5})),
-                       "[attention] expected pattern (B, H, T, T) and values (B, T, C) with C divisible by "
+                       "[attention] expected pattern (B, H, T, K) and values (B, K, C) with C divisible by "
                        "H, got (1, 2, 3, 3) and (1, 3, 5)",
                        Error);
   CHECK_THROWS_WITH_AS(cross_entropy(zeros({1, 2, 3}), Tokens(2, 1)),

@@ -452,4 +452,26 @@ TEST_CASE("the attention kernels never read their output, and add to gradients")
   check_close(dk, {2}, {8.5, 11.5}, 0);
 }
 
+TEST_CASE("queries of the last positions alone have the rows they have among all") {
+  constexpr Index kBatch = 2, kLength = 19, kHeads = 3, kWidth = 12;
+  const Tensor q = random_tensor({kBatch, kLength, kWidth}, 1);
+  const Tensor k = random_tensor({kBatch, kLength, kWidth}, 2);
+  const Tensor v = random_tensor({kBatch, kLength, kWidth}, 3);
+  Mask padding(kBatch, kLength, 1);
+  padding(0, 0) = padding(0, 3) = padding(1, 17) = 0;
+  for (const bool causal : {true, false})
+    for (const Mask& visible : {Mask(), padding})
+      for (const Index last : {Index{1}, Index{2}, Index{7}, Index{18}, kLength}) {
+        CAPTURE(causal);
+        CAPTURE(last);
+        const AttentionMask mask{causal, visible};
+        const Variable all = attention_pattern(Variable(q), Variable(k), kHeads, mask);
+        const Tensor some_queries = slice(Variable(q), 1, kLength - last, kLength).value();
+        const Variable some = attention_pattern(Variable(some_queries), Variable(k), kHeads, mask);
+        check_close(some.value(), slice(all, 2, kLength - last, kLength).value());
+        check_close(attention_mix(some, Variable(v)).value(),
+                    slice(attention_mix(all, Variable(v)), 1, kLength - last, kLength).value());
+      }
+}
+
 }  // namespace tapehead

@@ -37,7 +37,7 @@ TEST_CASE("an embedding gives the rows of its ids, and the first rows in order")
   CHECK(looked_up.shape() == Shape{1, 2, 3});
   CHECK(testing::same_bits(slice(looked_up, 1, 0, 1).value().reshaped({1, 3}), slice(rows, 0, 3, 4).value()));
   CHECK(testing::same_bits(slice(looked_up, 1, 1, 2).value().reshaped({1, 3}), slice(rows, 0, 1, 2).value()));
-  CHECK(testing::same_bits(table.embedding.first(Pass(), 2).value(), slice(rows, 0, 0, 2).value()));
+  CHECK(testing::same_bits(table.embedding.rows(Pass(), 0, 2).value(), slice(rows, 0, 0, 2).value()));
 }
 
 TEST_CASE("a tied read-out is the inner product with every row") {
@@ -51,7 +51,7 @@ TEST_CASE("an embedding refuses ids and rows that it does not have") {
   const Lookup table;
   CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, 4)), Error);
   CHECK_THROWS_AS(table.embedding(Pass(), Tokens(1, 1, -1)), Error);
-  CHECK_THROWS_AS(table.embedding.first(Pass(), 5), Error);
+  CHECK_THROWS_AS(table.embedding.rows(Pass(), 0, 5), Error);
 }
 
 DOUBLE_TEST_CASE("a table that is looked up, read out and used for positions passes the gradient check") {
@@ -59,7 +59,7 @@ DOUBLE_TEST_CASE("a table that is looked up, read out and used for positions pas
   const Tokens ids(2, 3, {1, 1, 0, 3, 1, 3});
   CHECK(gradient_check(table.parameters, [&](Tape& tape) {
           const Pass pass(tape);
-          const Variable x = table.embedding(pass, ids) + table.embedding.first(pass, 3);
+          const Variable x = table.embedding(pass, ids) + table.embedding.rows(pass, 0, 3);
           return testing::weighed(table.embedding.read_out(pass, tanh(x)));
         }) < 1e-6);
 }

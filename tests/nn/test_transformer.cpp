@@ -376,4 +376,25 @@ TEST_CASE("a model can be moved, and goes on as before") {
   CHECK(tape.backward(loss_of(moved, Pass(tape))).count() == moved.parameters().count());
 }
 
+TEST_CASE("the formula for the number of parameters gives how many there are") {
+  for (ModelConfig config : every_kind())
+    for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      config.bias = (options & 1) != 0;
+      config.qkv_bias = (options & 2) != 0;
+      config.layer_norm = (options & 4) != 0;
+      CHECK(count_parameters(config) == static_cast<double>(Transformer(config, 1).parameters().count()));
+    }
+}
+
+TEST_CASE("a model that no memory holds is refused before there is room made for it") {
+  for (const auto& [layers, width] : {std::pair<Index, Index>{1'000'000'000, 64}, {2, 1'000'000'000}}) {
+    const ModelConfig config{.width = width, .layers = layers};
+    CHECK(testing::failure_of([&] { Transformer(config, 1); }).find("for their parameters alone") !=
+          std::string::npos);
+  }
+  const ModelConfig long_text{.context = 1'000'000'000'000, .positions = Positions::sinusoidal};
+  CHECK(
+      testing::failure_of([&] { Transformer(long_text, 1); }).starts_with("[model] vocabulary 64, context "));
+}
+
 }  // namespace tapehead

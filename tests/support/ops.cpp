@@ -118,6 +118,12 @@ void add_attention(std::vector<Op>& ops) {
         [=](const Inputs& in) {
           return attention_pattern(in[0], in[1], 1, {.causal = false, .visible = padding});
         }},
+       {"attention_pattern of a text that is read on",
+        {random_tensor({2, 2, 4}, 25), random_tensor({2, 5, 4}, 26)},
+        [](const Inputs& in) { return attention_pattern(in[0], in[1], 2); }},
+       {"attention_mix of a text that is read on",
+        {random_tensor({2, 2, 2, 5}, 27), random_tensor({2, 5, 4}, 28)},
+        [](const Inputs& in) { return attention_mix(in[0], in[1]); }},
        {"attention_mix",
         {random_tensor({2, 2, 3, 3}, 23), random_tensor({2, 3, 4}, 24)},
         [](const Inputs& in) { return attention_mix(in[0], in[1]); }}});

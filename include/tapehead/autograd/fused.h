@@ -31,15 +31,16 @@ Variable gelu(const Variable& x, GeluForm form);
 /// Which keys a query may see. A key must be allowed by both.
 struct AttentionMask {
   bool causal = true;  ///< none after the query's own position
-  Mask visible;        ///< (B, T), 1 for a real key, 0 for padding; empty: all are real
+  Mask visible;        ///< (B, K), 1 for a real key, 0 for padding; empty: all are real
 };
 
-/// softmax(q kᵀ / sqrt(D)), (B, H, T, T), from queries and keys (B, T, H*D) (Vaswani et al. 2017, equation
-/// 1). A query that may see no key has weights 0, and passes no gradient.
+/// softmax(q kᵀ / sqrt(D)), (B, H, T, K), from queries (B, T, H*D) and keys (B, K, H*D) (Vaswani et al. 2017,
+/// equation 1). K is T or more: the queries are those of the last T positions. A query that may see no key
+/// has weights 0, and passes no gradient.
 Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
                            const AttentionMask& mask = {});
 
-/// pattern (B, H, T, T) times values (B, T, H*D), head by head: (B, T, H*D).
+/// pattern (B, H, T, K) times values (B, K, H*D), head by head: (B, T, H*D).
 Variable attention_mix(const Variable& pattern, const Variable& values);
 
 /// Targets that count for nothing.

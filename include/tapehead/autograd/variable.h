@@ -60,7 +60,7 @@ class Variable {
 
  private:
   friend class Tape;
-  friend Variable constant(const Parameter& parameter);
+  friend Variable constant(const Real* numbers, const Shape& shape);
 
   struct Node {
     Shape shape{0};
@@ -80,7 +80,9 @@ class Variable {
   std::shared_ptr<Node> node_;
 };
 
-/// A constant window onto a parameter's current value; it must not outlive the parameters.
+/// A constant window onto numbers that somebody else keeps; it must not outlive them.
+Variable constant(const Real* numbers, const Shape& shape);
+/// The same onto a parameter's current value.
 Variable constant(const Parameter& parameter);
 
 }  // namespace tapehead

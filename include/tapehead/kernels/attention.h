@@ -1,6 +1,7 @@
 /// Attention in two kernels, so that the pattern between them can be seen and changed (Vaswani et al. 2017,
-/// equation 1). Queries, keys, values and outputs are (B, T, H*D): the heads lie side by side in a row. The
-/// pattern is (B, H, T, T): rows are queries, columns are keys.
+/// equation 1). Queries and outputs are (B, T, H*D), keys and values (B, K, H*D): the heads lie side by side
+/// in a row. The pattern is (B, H, T, K): rows are queries, columns are keys. K is T, but for a text that is
+/// read on: then the queries are the last T of the K positions.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,17 @@
 namespace tapehead::kernels {
 
 struct AttentionSizes {
-  Index batch;       ///< B
-  Index length;      ///< T
-  Index heads;       ///< H
-  Index head_width;  ///< D
+  Index batch;        ///< B
+  Index length;       ///< T
+  Index heads;        ///< H
+  Index head_width;   ///< D
+  Index earlier = 0;  ///< K - T: keys of positions before the first query's
+
+  Index keys() const { return earlier + length; }  ///< K
 };
 
 /// pattern = softmax(q kᵀ / sqrt(D)) over the keys a query may see: those up to its own position where
-/// `causal`, of which `visible` (B, T), unless null, says 1. All other weights are exactly 0 where the scores
+/// `causal`, of which `visible` (B, K), unless null, says 1. All other weights are exactly 0 where the scores
 /// are finite; so is a row
 /// that may see nothing.
 void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
@@ -29,8 +33,8 @@ void attention_pattern_forward(Real* pattern, const Real* queries, const Real* k
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
                                 const Real* queries, const Real* keys, bool causal, AttentionSizes sizes);
 
-/// For each head of each sequence, B*H in all, whether no query looks ahead. A mask makes it so and an edit
-/// of the pattern may undo it, so it is read off the weights.
+/// For each head of each sequence, B*H in all, whether its pattern is square and no query looks ahead. A mask
+/// makes it so and an edit of the pattern may undo it, so it is read off the weights.
 std::vector<bool> causal_heads(const Real* pattern, AttentionSizes sizes);
 
 /// output = pattern * values, head by head. `causal` as causal_heads gives it; half of such a head is

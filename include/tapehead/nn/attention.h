@@ -25,7 +25,8 @@ class CausalSelfAttention {
   /// Registers `qkv` and `output`. Throws Error unless the sizes fit.
   CausalSelfAttention(const Scope& scope, const AttentionConfig& config);
 
-  /// `layer` names the sites. Throws Error for more than `context` positions or a wrong width.
+  /// `layer` names the sites. In a pass that reads on, x holds the new positions alone, and attends to those
+  /// read before too. Throws Error for more than `context` positions or a wrong width.
   Variable operator()(Pass& pass, const Variable& x, Index layer = 0, const AttentionMask& mask = {}) const;
 
  private:

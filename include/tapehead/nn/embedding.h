@@ -14,8 +14,8 @@ class Embedding {
 
   /// (B, T) ids to (B, T, C).
   Variable operator()(const Pass& pass, const Tokens& ids) const;
-  /// The rows 0, ..., count - 1, as (count, C): learned positions.
-  Variable first(const Pass& pass, Index count) const;
+  /// The rows first, ..., first + count - 1, as (count, C): learned positions.
+  Variable rows(const Pass& pass, Index first, Index count) const;
   /// The inner products of x (B, T, C) with every row: logits of a tied read-out, (B, T, count).
   Variable read_out(const Pass& pass, const Variable& x) const;
 

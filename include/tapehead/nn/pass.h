@@ -1,4 +1,5 @@
-/// What one forward pass may do: record on a tape or not, draw dropout or not, and who watches.
+/// What one forward pass may do: record on a tape or not, draw dropout or not, who watches, and what was read
+/// before.
 ///
 /// A pass is a value, made for one forward pass and gone with it, so nothing is left behind in the model:
 /// there is no training flag to forget and no hook to remove.
@@ -9,6 +10,7 @@
 
 #include "tapehead/autograd/tape.h"
 #include "tapehead/base/random.h"
+#include "tapehead/nn/key_value_cache.h"
 #include "tapehead/nn/site.h"
 
 namespace tapehead {
@@ -49,10 +51,17 @@ class Pass {
   /// The same pass with watchers. `first_sequence` tells them where in a larger batch its sequences lie.
   Pass watched_by(Watch watch, Index first_sequence = 0) &&;
 
+  /// The same pass, reading on where the cache stands: its sequence continues what is in there, and is added
+  /// to it. Throws Error for a pass that records.
+  Pass reading_on(KeyValueCache& cache) &&;
+
   /// A parameter's value, recorded if the pass records.
   Variable parameter(const Parameter& parameter) const;
   /// The stream that dropout draws from, or null where nothing is dropped.
   Generator* dropout() { return dropout_ ? &*dropout_ : nullptr; }
+
+  /// What was read before, or null.
+  KeyValueCache* cache() { return cache_; }
 
   /// The model's one verb for outsiders: returns `value`, or what a watcher puts in its place. Throws Error
   /// if a watcher returns another shape.
@@ -65,6 +74,7 @@ class Pass {
  private:
   Tape* tape_ = nullptr;
   std::optional<Generator> dropout_;
+  KeyValueCache* cache_ = nullptr;
   Watch watch_;
   Index first_sequence_ = 0;
   Index heads_ = 0;

@@ -15,14 +15,15 @@ namespace tapehead {
 
 /// What is found there; C is the model's width, H*D the heads side by side, F the feed-forward width.
 enum class SiteKind {
-  embedding,            ///< (B, T, C) tokens and positions, where the residual stream begins
-  residual_before,      ///< (B, T, C) entering a block
-  queries,              ///< (B, T, H*D)
-  keys,                 ///< (B, T, H*D)
-  values,               ///< (B, T, H*D)
-  pattern,              ///< (B, H, T, T) attention weights, before dropout; rows are queries
-  head_output,          ///< (B, T, H*D) pattern times values, before the output projection
-  attention_output,     ///< (B, T, C) what attention adds to the residual stream
+  embedding,         ///< (B, T, C) tokens and positions, where the residual stream begins
+  residual_before,   ///< (B, T, C) entering a block
+  queries,           ///< (B, T, H*D)
+  keys,              ///< (B, T, H*D)
+  values,            ///< (B, T, H*D)
+  pattern,           ///< (B, H, T, K) attention weights, before dropout; rows are queries, and K is T but for
+                     ///< a pass that reads on
+  head_output,       ///< (B, T, H*D) pattern times values, before the output projection
+  attention_output,  ///< (B, T, C) what attention adds to the residual stream
   feed_forward_output,  ///< (B, T, C) what the feed-forward part adds
   residual_after,       ///< (B, T, C) leaving a block
   final_residual,       ///< (B, T, C) what is read out: after the last block and the final layer norm

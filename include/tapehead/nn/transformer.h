@@ -21,7 +21,8 @@ class Transformer {
   static Transformer zeros(const ModelConfig& config);
 
   /// (B, T) ids to logits (B, T, V). Throws Error for more than `context` positions and for ids outside the
-  /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query.
+  /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query. In a pass that reads
+  /// on, the ids follow those read before, which count towards the context, and the logits are theirs alone.
   Variable operator()(Pass pass, const Tokens& tokens, const Mask& visible = {}) const;
 
   /// The upper part of a pass: from what entered block `layer`, (B, T, C), to logits. `layer` may be the
@@ -49,7 +50,15 @@ class Transformer {
   Dropout dropout_;
 };
 
-/// Throws Error, naming both, for sizes that do not fit together.
+/// The table of Positions::sinusoidal, (length, width): sin and cos of t / 10000^(2i/C) in columns 2i and 2i
+/// + 1 of row t (Vaswani et al. 2017, section 3.5).
+Tensor sinusoids(Index length, Index width);
+
+/// Throws Error, naming both, for sizes that do not fit together, and for a model that this machine's memory
+/// cannot hold.
 void validate(const ModelConfig& config);
+
+/// How many numbers a model of this config learns; not a whole number where there are too many to count.
+double count_parameters(const ModelConfig& config);
 
 }  // namespace tapehead
