@@ -24,12 +24,6 @@ void check_sizes(Index vocabulary, Index length, Index shortest, Index longest) 
                             longest, length));
 }
 
-Batch empty_batch(Index count, Index length) {
-  require(count >= 0, "[task] expected at least 0 sequences, got {}", count);
-  return {Tokens(count, length), Tokens(count, length), Table<Kind>(count, length, Kind::noise),
-          Tokens(count, length, -1)};
-}
-
 /// Fills row b: x_t is random for t < P and x_{t-P} from there on; the target of t is x_{t+1}.
 void fill_row(Batch& batch, Index b, Index period, Index vocabulary, Generator& generator) {
   std::vector<std::int32_t> segment(static_cast<std::size_t>(period));
@@ -55,7 +49,7 @@ RepeatedSequence::RepeatedSequence(const Config& config) : config_(config) {
 }
 
 Batch RepeatedSequence::sample(Generator& generator, Index count) const {
-  Batch batch = empty_batch(count, config_.length);
+  Batch batch = noise_batch(count, config_.length);
   for (Index b = 0; b < count; ++b) {
     const Index period = config_.period_min + generator.below(config_.period_max - config_.period_min + 1);
     fill_row(batch, b, period, config_.vocabulary, generator);
@@ -68,7 +62,7 @@ FixedPeriodSequence::FixedPeriodSequence(const Config& config) : config_(config)
 }
 
 Batch FixedPeriodSequence::sample(Generator& generator, Index count) const {
-  Batch batch = empty_batch(count, config_.length);
+  Batch batch = noise_batch(count, config_.length);
   for (Index b = 0; b < count; ++b) fill_row(batch, b, config_.period, config_.vocabulary, generator);
   return batch;
 }

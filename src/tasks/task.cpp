@@ -3,6 +3,7 @@
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tasks/repeated_sequence.h"
+#include "tapehead/tasks/text_windows.h"
 
 namespace tapehead {
 
@@ -20,11 +21,25 @@ std::unique_ptr<Task> make_fixed_period_sequence(const TaskConfig& config, Index
       .vocabulary = vocabulary, .length = config.length, .period = config.period});
 }
 
+std::unique_ptr<Task> make_text_windows(const TaskConfig& config, Index vocabulary) {
+  return std::make_unique<TextWindows>(TextWindows::Config{.file = config.file,
+                                                           .tokenizer = config.tokenizer,
+                                                           .vocabulary = vocabulary,
+                                                           .length = config.length,
+                                                           .training_share = config.training_share});
+}
+
 }  // namespace
 
 Batch Batch::rows(Index first, Index count) const {
   return {inputs.rows(first, count), targets.rows(first, count), kinds.rows(first, count),
           earlier_copy.rows(first, count)};
+}
+
+Batch noise_batch(Index count, Index length) {
+  require(count >= 0, "[task] expected at least 0 sequences, got {}", count);
+  return {Tokens(count, length), Tokens(count, length), Table<Kind>(count, length, Kind::noise),
+          Tokens(count, length, -1)};
 }
 
 const std::vector<TaskKind>& task_kinds() {
@@ -33,6 +48,7 @@ const std::vector<TaskKind>& task_kinds() {
        make_repeated_sequence},
       {"fixed_period_sequence", "the same with one length for all; one layer solves it by position",
        make_fixed_period_sequence},
+      {"text", "windows of a text, which ends in a part that is held out", make_text_windows},
   };
   return kinds;
 }

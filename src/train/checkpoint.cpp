@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 #include "tapehead/base/version.h"
 #include "tapehead/tensor/safetensors.h"
@@ -60,10 +61,23 @@ void require_same_parameters(const SafetensorsFile& archive, const Parameters& p
           faults);
 }
 
+/// Throws Error where the config describes a far larger model than the file could hold, before there is room
+/// made for it.
+void require_plausible_size(const SafetensorsFile& archive, const ModelConfig& config,
+                            const std::filesystem::path& file) {
+  double bytes = 0;
+  for (const SafetensorsEntry& entry : archive.entries())
+    bytes += static_cast<double>(entry.end - entry.begin);
+  constexpr double kAllowance = 1e6;
+  require(count_parameters(config) <= bytes + kAllowance,
+          "[checkpoint] {} holds {} bytes, and its config describes a model of {:.3g} parameters",
+          file.string(), bytes, count_parameters(config));
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
-                     const Optimizer& optimizer, Index step) {
+                     const Optimizer& optimizer, Index step, const std::string& data) {
   std::vector<NamedTensor> tensors;
   for (const Parameters::Entry& entry : model.parameters().entries()) {
     tensors.push_back({entry.name, entry.shape, model.parameters().data() + entry.offset});
@@ -77,12 +91,14 @@ void save_checkpoint(const std::filesystem::path& file, const Config& config, co
                      {"step", std::to_string(step)},
                      {"optimizer_steps", std::to_string(optimizer.steps())},
                      {"task", config.task.name},
+                     {"data", data},
                      {"tapehead_version", version()}});
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& file) {
   const SafetensorsFile archive(file);
   Config config = parse_config(metadata_of(archive, "config", file), file.string());
+  require_plausible_size(archive, config.model, file);
   Transformer model = Transformer::zeros(config.model);
   require_same_parameters(archive, model.parameters(), file);
   const std::span<Real> values = model.parameters().change();
@@ -90,7 +106,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& file) {
     const Tensor tensor = archive.read(entry.name);
     std::copy_n(tensor.data(), entry.count(), values.begin() + entry.offset);
   }
-  return {std::move(config), number_in(archive, "step", file), std::move(model)};
+  return {std::move(config), number_in(archive, "step", file), std::move(model),
+          metadata_of(archive, "data", file)};
 }
 
 void restore_optimizer(const std::filesystem::path& file, const Parameters& parameters,

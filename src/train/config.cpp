@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -16,8 +15,11 @@
 #include <vector>
 
 #include "tapehead/base/nearest.h"
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
+#include "tapehead/text/utf8.h"
 #include "tapehead/train/config_fields.h"
+#include "tapehead/train/safe_toml.h"
 
 // With NDEBUG toml++ 3.3 hands its assertions to the optimiser as facts, though a file such as "[" breaks
 // them; without, it aborts. Here they are neither.
@@ -31,6 +33,10 @@ namespace tapehead {
 
 namespace {
 
+/// Far more than any config has. What toml++ makes of a file can be more than a hundred times as large, and
+/// it destroys nested tables by recursion, for which a file of 80 KB is too deep.
+constexpr std::size_t kMostBytes = 16 * 1024;
+
 /// Where each field that was given came from, by its name: "configs/x.toml:12:3:" or "--set model.layers=3:".
 using Places = std::map<std::string, std::string>;
 
@@ -41,38 +47,6 @@ template <class... Args>
 
 std::string position(std::string_view name, const toml::source_position& at) {
   return fmt::format("{}:{}:{}:", name, at.line, at.column);
-}
-
-/// The bytes of the first UTF-8 character of `text`; 0 if it does not begin with one.
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t size = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || size > text.size()) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  return size;
-}
-
-/// The text in ASCII, with what comments have beyond it masked: toml++ 3.3 has undefined behaviour on letters
-/// beyond ASCII. No key and no value needs one.
-std::string ascii(std::string_view text, const std::function<std::string(toml::source_position)>& place) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  std::string result;
-  toml::source_position at{1, 1};
-  bool comment = false;
-  for (std::size_t size = 0; !text.empty(); text.remove_prefix(size)) {
-    size = character_size(text);
-    if (size == 0)
-      fail(place(at), "expected UTF-8, got the byte {:#04x}", static_cast<unsigned char>(text[0]));
-    if (size > 1 && !comment)
-      fail(place(at), "expected only ASCII outside comments, got '{}'", text.substr(0, size));
-    result += size > 1 ? '?' : text[0];
-    comment = text[0] != '\n' && (comment || text[0] == '#');
-    at = text[0] == '\n' ? toml::source_position{at.line + 1, 1}
-                         : toml::source_position{at.line, at.column + 1};
-  }
-  return result;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -86,18 +60,26 @@ std::string_view line_of(std::string_view text, toml::source_index line) {
 }
 
 toml::table parse_file_text(std::string_view text, std::string_view name) {
-  const std::string plain = ascii(text, [&](auto at) { return position(name, at); });
+  if (text.size() > kMostBytes)
+    fail(fmt::format("{}:", name), "expected a config of at most {} bytes", kMostBytes);
+  const std::string safe = safe_toml(text, name);
   try {
-    return toml::parse(std::string_view(plain));
+    return toml::parse(std::string_view(safe));
   } catch (const toml::parse_error& error) {
     const auto at = error.source().begin;
-    fail(position(name, at), "{}, in: {}", error.description(), line_of(plain, at.line));
+    fail(position(name, at), "{}, in: {}", error.description(), line_of(safe, at.line));
   }
+}
+
+/// A name from the file, fit to be shown.
+std::string shown(std::string_view name) {
+  return is_printable(name) ? std::string(name) : quoted_name(name);
 }
 
 /// What stands in the file, in words.
 std::string came(const toml::node& node) {
-  if (const auto* text = node.as_string()) return fmt::format("the string \"{}\"", text->get());
+  if (const auto* text = node.as_string())
+    return "the string " + (is_printable(text->get()) ? '"' + text->get() + '"' : quoted_name(text->get()));
   if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
   if (const auto* number = node.as_floating_point()) return written(number->get());
   if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
@@ -162,13 +144,13 @@ const ConfigField& find_field(std::string_view table, std::string_view key, std:
     keys.push_back(field->key);
   }
   if (!table.empty() && !is_table_name(table))
-    fail(place, "unknown table [{}]; the nearest is [{}]", table, nearest(table, tables));
+    fail(place, "unknown table [{}]; the nearest is [{}]", shown(table), nearest(table, tables));
   const ConfigField& meant = **std::ranges::find(candidates, nearest(key, keys),
                                                  [](const ConfigField* field) { return field->key; });
   const std::string hint = meant.key == key ? fmt::format("it belongs in [{}]", meant.table)
                                             : fmt::format("the nearest is {}", meant.name());
-  if (table.empty()) fail(place, "{} stands in no table; {}", key, hint);
-  fail(place, "unknown key {}.{}; {}", table, key, hint);
+  if (table.empty()) fail(place, "{} stands in no table; {}", shown(key), hint);
+  fail(place, "unknown key {}.{}; {}", shown(table), shown(key), hint);
 }
 
 /// Takes over a parsed file, in the order of its lines.
@@ -200,16 +182,20 @@ void read_tables(const toml::table& root, std::string_view name, Config& config,
   }
 }
 
-/// The value of an override: TOML, or a bare word.
-toml::table parse_value(std::string_view text, const std::string& place) {
+/// The value of an override: TOML, or, for a field that holds a string, the text as it stands.
+toml::table parse_value(const ConfigField& field, std::string_view text, const std::string& place) {
+  const bool quoted = !text.empty() && (text.front() == '"' || text.front() == '\'');
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   constexpr std::string_view kFurther = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
   const bool word =
       text.find_first_of(kLetters) == 0 && text.find_first_not_of(kFurther) == std::string_view::npos;
-  if (word && text != "true" && text != "false" && text != "inf" && text != "nan")
-    return toml::table{{"value", text}};
+  const bool as_it_stands = field.is_free_text()
+                                ? !quoted
+                                : word && text != "true" && text != "false" && text != "inf" && text != "nan";
+  if (as_it_stands) return toml::table{{"value", text}};
   try {
-    toml::table parsed = toml::parse("value = " + ascii(text, [&](auto) { return place; }));
+    toml::table parsed =
+        toml::parse("value = " + safe_toml(text, std::string_view(place).substr(0, place.size() - 1)));
     if (parsed.size() != 1) fail(place, "expected one value");
     return parsed;
   } catch (const toml::parse_error& error) {
@@ -226,7 +212,8 @@ void apply_override(std::string_view text, Config& config, Places& places) {
   const std::string_view table = dot == std::string_view::npos ? "" : name.substr(0, dot);
   const std::string_view key = dot == std::string_view::npos ? name : name.substr(dot + 1);
   const ConfigField& field = find_field(table, key, place);
-  assign(field, *parse_value(trimmed(text.substr(equals + 1)), place).get("value"), place, config, places);
+  const toml::table value = parse_value(field, trimmed(text.substr(equals + 1)), place);
+  assign(field, *value.get("value"), place, config, places);
 }
 
 /// A promise between two fields, and the message when it is broken; the first is the one to change.
@@ -255,6 +242,9 @@ std::vector<Rule> rules(const Config& config) {
   };
   if (task.name == "fixed_period_sequence")
     list.push_back(less_than("task.period", task.period, "task.length", task.length));
+  if (task.name == "text")
+    list.push_back(
+        {!task.file.empty(), {"task.file", "task.name"}, "expected the path of a text, got nothing"});
   if (task.name == "repeated_sequence") {
     list.push_back(less_than("task.period_max", task.period_max, "task.length", task.length));
     list.push_back(less_than("task.period_min", task.period_min, "task.period_max", task.period_max));
@@ -307,12 +297,11 @@ Config read_config(const std::filesystem::path& file, std::span<const std::strin
   if (!std::filesystem::exists(status)) fail(name + ":", "no such file");
   if (std::filesystem::is_directory(status)) fail(name + ":", "expected a TOML file, got a directory");
   std::ifstream stream(file, std::ios::binary);
-  constexpr std::size_t most = 1 << 20;
-  std::string text(most + 1, '\0');
+  std::string text(kMostBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() > most) fail(name + ":", "expected a config of at most {} bytes", most);
-  if (stream.bad() || !stream.eof()) fail(name + ":", "cannot be read: {}", std::strerror(errno));
+  const bool whole = stream.eof() || text.size() > kMostBytes;
+  if (stream.bad() || !whole) fail(name + ":", "cannot be read: {}", std::strerror(errno));
   return parse_config(text, name, overrides);
 }
 

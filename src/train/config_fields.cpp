@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "tapehead/text/utf8.h"
+
 namespace tapehead {
 
 namespace {
@@ -15,6 +17,9 @@ namespace {
 Allowed at_least(double low) { return {.low = low}; }
 Allowed above(double low) { return {.low = low, .low_itself = false}; }
 Allowed between(double low, double high) { return {.low = low, .high = high}; }
+Allowed inside(double low, double high) {
+  return {.low = low, .high = high, .low_itself = false, .high_itself = false};
+}
 Allowed fraction_below_one() { return {.low = 0, .high = 1, .high_itself = false}; }
 Allowed count(double low) { return between(low, kLargestCount); }
 Allowed anything() { return {}; }
@@ -98,6 +103,11 @@ std::vector<ConfigField> list_fields() {
             "Longest repeated segment, in tokens (repeated_sequence)."),
       field("period", &D::period, count(1),
             "Length of the repeated segment, in tokens (fixed_period_sequence)."),
+      field("file", &D::file, anything(), "A text in UTF-8, of which windows are read (text)."),
+      field("tokenizer", &D::tokenizer, anything(),
+            "What a token is (text): \"characters\", or a folder with GPT-2's vocab.json and merges.txt."),
+      field("training_share", &D::training_share, inside(0, 1),
+            "Share of the text's characters that is trained on; the rest, at its end, is held out (text)."),
 
       field("steps", &T::steps, count(0), "Updates of the parameters in the whole run."),
       field("batch", &T::batch, count(1), "Sequences a step, drawn fresh for each."),
@@ -151,6 +161,9 @@ std::string written_float(double value) {
 
 std::string range_text(const Allowed& allowed) {
   const std::string low = shortest(allowed.low);
+  if (std::isfinite(allowed.high) && !allowed.low_itself)
+    return fmt::format(" above {} and {} {}", low, allowed.high_itself ? "at most" : "below",
+                       shortest(allowed.high));
   if (std::isfinite(allowed.high))
     return fmt::format(" from {} to {}{}", low, allowed.high_itself ? "" : "below ", shortest(allowed.high));
   return fmt::format(" {} {}", allowed.low_itself ? "of at least" : "above", low);
@@ -192,6 +205,16 @@ std::string by_table(const std::function<std::string(const ConfigField&)>& lines
   return text;
 }
 
+/// As a string in TOML.
+std::string toml_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
 template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -200,6 +223,10 @@ template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
+
+bool ConfigField::is_free_text() const {
+  return allowed.words.empty() && std::holds_alternative<std::string>(get(Config{}));
+}
 
 bool ConfigField::admits(const FieldValue& value) const {
   const auto fits = [this](double number) { return in_range(allowed, number); };
@@ -213,7 +240,9 @@ bool ConfigField::admits(const FieldValue& value) const {
                         [&](double number) { return fits(number); },
                         [&](const std::array<double, 2>& pair) { return fits(pair[0]) && fits(pair[1]); },
                         [&](const std::string& word) {
-                          return std::ranges::find(allowed.words, word) != allowed.words.end();
+                          return is_free_text()
+                                     ? is_printable(word)
+                                     : std::ranges::find(allowed.words, word) != allowed.words.end();
                         },
                     },
                     value);
@@ -227,7 +256,9 @@ std::string ConfigField::expected() const {
           [&](std::uint64_t) { return "an integer" + range_text(allowed); },
           [&](double) { return "a number" + range_text(allowed); },
           [&](const std::array<double, 2>&) { return "two numbers, each" + range_text(allowed); },
-          [&](const std::string&) { return join(allowed.words); },
+          [&](const std::string&) -> std::string {
+            return is_free_text() ? "text in UTF-8, in quotes" : join(allowed.words);
+          },
       },
       get(Config{}));
 }
@@ -241,7 +272,7 @@ std::string written(const FieldValue& value) {
                         [](const std::array<double, 2>& pair) {
                           return fmt::format("[{}, {}]", written_float(pair[0]), written_float(pair[1]));
                         },
-                        [](const std::string& word) { return fmt::format("\"{}\"", word); },
+                        [](const std::string& word) { return toml_string(word); },
                     },
                     value);
 }

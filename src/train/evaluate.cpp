@@ -1,7 +1,9 @@
 #include "tapehead/train/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <span>
 
@@ -69,6 +71,7 @@ Evaluation evaluate_shards(const Batch& batch, const EvaluateOptions& options, c
 
 double Evaluation::loss() const { return mean_over(losses, kinds, std::nullopt, -1); }
 double Evaluation::loss(Kind kind) const { return mean_over(losses, kinds, kind, -1); }
+double Evaluation::perplexity() const { return std::exp(loss()); }
 double Evaluation::accuracy() const { return mean_over(hits, kinds, std::nullopt, -1); }
 double Evaluation::accuracy(Kind kind) const { return mean_over(hits, kinds, kind, -1); }
 
@@ -79,6 +82,13 @@ std::vector<double> Evaluation::accuracy_by_sequence(Kind kind) const {
   return means_by_row(hits, kinds, kind);
 }
 std::vector<double> Evaluation::loss_by_sequence() const { return means_by_row(losses, kinds, std::nullopt); }
+
+double bits_per_byte(const Evaluation& evaluation, const Tokens& targets, const Tokenizer& tokenizer) {
+  std::size_t bytes = 0;
+  for (const std::int32_t id : targets.values()) bytes += tokenizer.bytes_of(id).size();
+  const double bits = evaluation.loss() / std::numbers::ln2 * static_cast<double>(evaluation.losses.count());
+  return bits / static_cast<double>(bytes);
+}
 
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch,
                     const EvaluateOptions& options) {

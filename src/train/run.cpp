@@ -92,6 +92,13 @@ void require_finite(const Trainer& trainer) {
       broken == nullptr ? "" : broken->name, trainer.step());
 }
 
+/// The run's own copy, with which its model can be read and written to wherever the run goes.
+void save_tokenizer(const Task& task, const RunDirectory& run) {
+  if (task.tokenizer() == nullptr) return;
+  std::filesystem::create_directories(run.tokenizer_folder());
+  task.tokenizer()->save(run.tokenizer_folder());
+}
+
 }  // namespace
 
 Trainer resume_run(const RunDirectory& run, int threads) {
@@ -118,7 +125,7 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
   const auto seconds = [&] {
     return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const Batch batch = evaluation_batch(trainer.config());
+  const Batch batch = evaluation_batch(trainer.config(), trainer.task());
   const auto evaluate_now = [&](const Trainer::StepReport* last) {
     const Evaluation evaluation =
         evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});
@@ -131,10 +138,11 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
     for (const auto& file : {run.metrics_file(), run.heads_file()})
       if (std::filesystem::exists(file)) flush_file(file, "run");
     save_checkpoint(run.checkpoint_file(trainer.step()), trainer.config(), trainer.model(),
-                    trainer.optimizer(), trainer.step());
+                    trainer.optimizer(), trainer.step(), trainer.task().fingerprint());
   };
 
   if (trainer.step() == 0) {
+    save_tokenizer(trainer.task(), run);
     evaluate_now(nullptr);
     save();
   }

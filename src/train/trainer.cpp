@@ -77,6 +77,10 @@ Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int t
       task_(make_task(config_.task, config_.model.vocabulary)),
       model_(std::move(checkpoint.model)),
       optimizer_(make_optimizer(config_.train)) {
+  if (task_->fingerprint() != checkpoint.data)
+    throw UsageError(
+        fmt::format("[train] {} was trained on other data: {} or its tokenizer has changed since",
+                    file.string(), config_.task.file));
   restore_optimizer(file, model_.parameters(), *optimizer_);
 }
 
@@ -156,10 +160,13 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   return report;
 }
 
-Batch evaluation_batch(const Config& config) {
+Batch evaluation_batch(const Config& config, const Task& task) {
   Generator generator(config.train.evaluation_seed, Purpose::evaluation);
-  return make_task(config.task, config.model.vocabulary)
-      ->sample(generator, config.train.evaluation_sequences);
+  return task.sample_held_out(generator, config.train.evaluation_sequences);
+}
+
+Batch evaluation_batch(const Config& config) {
+  return evaluation_batch(config, *make_task(config.task, config.model.vocabulary));
 }
 
 }  // namespace tapehead

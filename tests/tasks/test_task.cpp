@@ -1,21 +1,43 @@
 #include "tapehead/tasks/task.h"
 
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "support/folder.h"
 #include "support/testing.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tasks/repeated_sequence.h"
 
 namespace tapehead {
 
+namespace {
+
+/// A config for every task of the table, with a text for those that read one.
+std::vector<TaskConfig> every_task(const testing::Folder& folder, Index length) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += static_cast<char>('a' + i * i % 16);
+  testing::put(folder / "text", text);
+  std::vector<TaskConfig> configs;
+  for (const TaskKind& kind : task_kinds())
+    configs.push_back({.name = std::string(kind.name),
+                       .length = length,
+                       .period_max = length / 2,
+                       .file = (folder / "text").string()});
+  return configs;
+}
+
+}  // namespace
+
 TEST_CASE("every task of the table is made by its name, and gives batches of the sizes it promises") {
-  std::set<std::string_view> names;
-  for (const TaskKind& kind : task_kinds()) {
-    CAPTURE(kind.name);
-    CHECK(names.insert(kind.name).second);
-    CHECK(!kind.summary.empty());
-    const auto task = make_task({.name = std::string(kind.name), .length = 20, .period_max = 10}, 16);
+  const testing::Folder folder;
+  std::set<std::string> names;
+  for (const TaskKind& kind : task_kinds()) CHECK(!kind.summary.empty());
+  for (const TaskConfig& config : every_task(folder, 20)) {
+    CAPTURE(config.name);
+    CHECK(names.insert(config.name).second);
+    const auto task = make_task(config, 16);
     CHECK(task->vocabulary() == 16);
     CHECK(task->length() == 20);
     Generator generator(1);
@@ -29,15 +51,17 @@ TEST_CASE("every task of the table is made by its name, and gives batches of the
     for (const Tokens& tokens : {batch.inputs, batch.targets})
       for (const std::int32_t id : tokens.values()) CHECK((id >= 0 && id < 16));
   }
-  CHECK(names == std::set<std::string_view>{"repeated_sequence", "fixed_period_sequence"});
+  CHECK(names == std::set<std::string>{"repeated_sequence", "fixed_period_sequence", "text"});
 }
 
 TEST_CASE("the target of every position is the token after it") {
-  for (const TaskKind& kind : task_kinds()) {
+  const testing::Folder folder;
+  for (const TaskConfig& config : every_task(folder, 30)) {
     Generator generator(1);
-    const Batch batch = make_task({.name = std::string(kind.name)}, 64)->sample(generator, 8);
-    for (Index b = 0; b < 8; ++b)
-      for (Index t = 0; t + 1 < batch.length(); ++t) CHECK(batch.targets(b, t) == batch.inputs(b, t + 1));
+    const std::unique_ptr<Task> task = make_task(config, 64);
+    for (const Batch& batch : {task->sample(generator, 8), task->sample_held_out(generator, 8)})
+      for (Index b = 0; b < 8; ++b)
+        for (Index t = 0; t + 1 < batch.length(); ++t) CHECK(batch.targets(b, t) == batch.inputs(b, t + 1));
   }
 }
 

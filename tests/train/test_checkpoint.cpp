@@ -139,6 +139,7 @@ TEST_CASE("the file holds each parameter under its name with its averages, and t
                                                              {"step", "3"},
                                                              {"optimizer_steps", "3"},
                                                              {"task", "repeated_sequence"},
+                                                             {"data", ""},
                                                              {"tapehead_version", version()}});
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/folder.h"
 #include "support/testing.h"
 #include "tapehead/base/require.h"
 
@@ -192,10 +193,11 @@ TEST_CASE("text that is not TOML is refused with its place and its line") {
 
 TEST_CASE("letters beyond ASCII are welcome in comments and refused elsewhere") {
   CHECK(complaint("\xEF\xBB\xBF# été\n[model] # 学\nlayers = 2 # é\n") == "accepted");
-  CHECK(complaint("[model]\n  été = 2") == "x.toml:2:3: expected only ASCII outside comments, got 'é'");
-  CHECK(complaint("[学]") == "x.toml:1:2: expected only ASCII outside comments, got '学'");
-  CHECK(complaint("# é\n[task]\nname = \"é\"") ==
-        "x.toml:3:9: expected only ASCII outside comments, got 'é'");
+  CHECK(complaint("[model]\n  été = 2") ==
+        "x.toml:2:3: expected only ASCII outside comments and strings, got 'é'");
+  CHECK(complaint("[学]") == "x.toml:1:2: expected only ASCII outside comments and strings, got '学'");
+  CHECK(complaint("# é\n[task]\nname = \"é\"")
+            .starts_with("x.toml:3:8: task.name: expected repeated_sequence, "));
   CHECK(complaint("[task]\nname = \"#\" \xC2\xA0").starts_with("x.toml:2:"));
 }
 
@@ -242,7 +244,8 @@ TEST_CASE("an override is refused for the same reasons as a line of the file") {
 TEST_CASE("an override that is no assignment or no value is refused") {
   CHECK(complaint("", {"model.layers"}) == "--set model.layers: expected table.key=value");
   CHECK(complaint("", {""}) == "--set : expected table.key=value");
-  CHECK(complaint("", {"task.name=é"}) == "--set task.name=é: expected only ASCII outside comments, got 'é'");
+  CHECK(complaint("", {"task.name=é"}) ==
+        "--set task.name=é:1:1: expected only ASCII outside comments and strings, got 'é'");
   for (const std::string text : {"model.layers=", "model.layers=[", "model.layers=#", "model.layers=2 3",
                                  "model.layers=2\nother=3", "model.layers=[\n"}) {
     CAPTURE(text);
@@ -283,9 +286,32 @@ TEST_CASE("a config that fits gives a task") {
     Config config;
     config.task.name = kind.name;
     config.task.period = config.task.period_max = config.task.length - 1;
+    config.model.vocabulary = 200;
+    config.task.file = TAPEHEAD_SOURCE_DIR "/README.md";
     CHECK_NOTHROW(validate(config));
     CHECK_NOTHROW(make_task(config.task, config.model.vocabulary));
   }
+}
+
+TEST_CASE(
+    "a text needs a path, which may hold any letters, as a string in a file and as it stands in an "
+    "override") {
+  CHECK(complaint("[task]\nname = \"text\"") ==
+        "x.toml:2:8: task.file: expected the path of a text, got nothing (task.file is the default)");
+  CHECK(parse_config("[task]\nname = \"text\"\nfile = \"Bücher/学.txt\"  # ü", "x").task.file ==
+        "Bücher/学.txt");
+  for (const char* path : {"data/kjv.txt", "it's here.txt", "true", "1.5", "a\\b", "été.txt"}) {
+    CAPTURE(path);
+    const std::vector<std::string> override{std::string("task.file=") + path};
+    const Config config = parse_config("", "x", override);
+    CHECK(config.task.file == path);
+    CHECK(parse_config(to_toml(config), "x") == config);
+  }
+  const std::vector<std::string> quoted{"task.file=\"a \\\"b\\\".txt\""};
+  CHECK(parse_config("", "x", quoted).task.file == "a \"b\".txt");
+  CHECK(complaint("[task]\nfile = \"a\\u0007b\"").find("task.file: expected text in UTF-8, in quotes, got") !=
+        std::string::npos);
+  CHECK(complaint("[task]\nfile = 3") == "x.toml:2:8: task.file: expected text in UTF-8, in quotes, got 3");
 }
 
 TEST_CASE("repeated sequences of one period are refused, and the honest name is told") {
@@ -374,6 +400,29 @@ TEST_CASE("a file that is missing, or is a directory, is refused by name") {
   const auto said = [](const std::string& file) { return complaint_of([&] { read_config(file); }); };
   CHECK(said("configs/no-such.toml") == "configs/no-such.toml: no such file");
   CHECK(said(kSource + "/configs") == kSource + "/configs: expected a TOML file, got a directory");
+}
+
+TEST_CASE("a config of more than 16 KiB is refused, as a file and as text") {
+  const testing::Folder folder;
+  const std::filesystem::path file = folder / "x.toml";
+  const std::string longest = "#" + std::string(16 * 1024 - 1, 'x');
+  testing::put(file, longest);
+  CHECK(read_config(file) == Config{});
+  CHECK(complaint(longest) == "accepted");
+  const std::string expected = "expected a config of at most 16384 bytes";
+  for (const std::string& more : {std::string("x"), std::string(100'000, '\n')}) {
+    testing::put(file, longest + more);
+    CHECK(complaint_of([&] { read_config(file); }) == file.string() + ": " + expected);
+    CHECK(complaint(longest + more) == "x.toml: " + expected);
+  }
+}
+
+TEST_CASE("tables inside tables are refused, however deep") {
+  std::string deep;
+  for (int level = 0; level < 8000; ++level) deep += "a.";
+  CHECK(complaint(deep + "a = 1") == "x.toml:1:1: unknown table [a]; the nearest is [task]");
+  CHECK(complaint("[" + deep + "a]") == "x.toml:1:2: unknown table [a]; the nearest is [task]");
+  CHECK(contains(complaint("a = " + std::string(8000, '[')), "nested value depth"));
 }
 
 TEST_CASE("errors name the file as it was given") {

@@ -10,10 +10,12 @@
 #include "tapehead/base/number.h"
 #include "tapehead/base/random.h"
 #include "tapehead/tensor/tokens.h"
+#include "tapehead/text/tokenizer.h"
 
 namespace tapehead {
 
-/// Whether a position's target can be copied from earlier in its sequence. Ground truth, from the task.
+/// Whether a position's target can be copied from earlier in its sequence: as the task made it, or, in a
+/// text, as it turns out, its token having been followed by the target before.
 enum class Kind : std::uint8_t { noise, induction };
 
 /// Sequences of equal length; every table is (B, T). The target of position t is the token after it.
@@ -21,8 +23,8 @@ struct Batch {
   Tokens inputs;
   Tokens targets;
   Table<Kind> kinds;
-  /// The last earlier position that this one repeats, or -1. Following it again and again visits every
-  /// earlier copy of the token that is there by repetition, not by accident.
+  /// The last earlier position that this one repeats, token and target, or -1. Following it again and again
+  /// visits every such position; in drawn sequences, those that are there by repetition and not by accident.
   Tokens earlier_copy;
 
   Index size() const { return inputs.batch(); }
@@ -31,11 +33,23 @@ struct Batch {
   Batch rows(Index first, Index count) const;
 };
 
+/// A batch of zeros in which nothing can be copied: what a task fills in. Throws Error for a negative count.
+Batch noise_batch(Index count, Index length);
+
 class Task {
  public:
   virtual ~Task() = default;
   /// `count` fresh sequences; the generator moves on. Throws Error for a negative count.
   virtual Batch sample(Generator& generator, Index count) const = 0;
+  /// The same from what is never trained on, where there is such a part; where sequences are drawn fresh,
+  /// that is any other stream of the generator.
+  virtual Batch sample_held_out(Generator& generator, Index count) const { return sample(generator, count); }
+  /// All that is held out, once, in order; without sequences where there is no end to it.
+  virtual Batch held_out() const { return {}; }
+  /// What turns tokens into text; null where they mean nothing.
+  virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }
+  /// Tells the data of one task from others': equal for equal data. Empty where the config says it all.
+  virtual std::string fingerprint() const { return {}; }
   /// Token ids are 0, ..., vocabulary() - 1.
   virtual Index vocabulary() const = 0;
   /// T of every batch.
@@ -47,10 +61,13 @@ class Task {
 /// The [task] table of a config; fields that a task does not use keep their defaults.
 struct TaskConfig {
   std::string name = "repeated_sequence";
-  Index length = 48;      ///< positions a sequence, each with a target
-  Index period_min = 6;   ///< repeated_sequence: the shortest segment, in tokens
-  Index period_max = 24;  ///< repeated_sequence: the longest segment, in tokens
-  Index period = 12;      ///< fixed_period_sequence: the segment's length, in tokens
+  Index length = 48;                     ///< positions a sequence, each with a target
+  Index period_min = 6;                  ///< repeated_sequence: the shortest segment, in tokens
+  Index period_max = 24;                 ///< repeated_sequence: the longest segment, in tokens
+  Index period = 12;                     ///< fixed_period_sequence: the segment's length, in tokens
+  std::string file = "";                 ///< text: a path
+  std::string tokenizer = "characters";  ///< text: "characters", or the path of a tokenizer's folder
+  double training_share = 0.9;           ///< text: of the characters; the rest is held out
 
   friend bool operator==(const TaskConfig&, const TaskConfig&) = default;
 };
@@ -65,8 +82,8 @@ struct TaskKind {
 /// Every task there is.
 const std::vector<TaskKind>& task_kinds();
 
-/// The task of that name over `vocabulary` tokens. Throws UsageError for an unknown name (listing the known
-/// ones) and for sizes that do not fit together.
+/// The task of that name over `vocabulary` tokens. Throws UsageError for an unknown name (with the nearest
+/// known one) and for sizes that do not fit together, Error for files that cannot be read.
 std::unique_ptr<Task> make_task(const TaskConfig& config, Index vocabulary);
 
 }  // namespace tapehead

@@ -10,14 +10,16 @@
 
 namespace tapehead {
 
-/// Written beside its place and renamed, so the file is whole or absent. Throws Error if the disk refuses.
+/// Written beside its place and renamed, so the file is whole or absent. `data` is the task's fingerprint.
+/// Throws Error if the disk refuses.
 void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
-                     const Optimizer& optimizer, Index step);
+                     const Optimizer& optimizer, Index step, const std::string& data = {});
 
 struct Checkpoint {
   Config config;
   Index step = 0;
   Transformer model;
+  std::string data;
 };
 
 /// Throws Error for a file that is damaged, and, listing them all, for parameters that are missing,

@@ -42,7 +42,10 @@ struct ConfigField {
 
   /// "train.steps"
   std::string name() const { return std::string(table) + "." + std::string(key); }
-  /// Whether the value is one of the words, or finite and between the limits.
+  /// Whether the value is a string of any content, such as a path.
+  bool is_free_text() const;
+  /// Whether the value is one of the words, text in UTF-8 without control characters, or finite and between
+  /// the limits.
   bool admits(const FieldValue& value) const;
   /// "an integer of at least 1", "learned, sinusoidal or none"
   std::string expected() const;

@@ -16,6 +16,8 @@ struct Evaluation {
   /// The mean over all positions, or over those of one kind; NaN where there are none.
   double loss() const;
   double loss(Kind kind) const;
+  /// exp of the mean loss: among how many equally likely tokens it chooses, as it were.
+  double perplexity() const;
   double accuracy() const;
   double accuracy(Kind kind) const;
   /// One mean a sequence, over its positions of one kind; NaN for a sequence that has none.
@@ -23,6 +25,9 @@ struct Evaluation {
   std::vector<double> accuracy_by_sequence(Kind kind) const;
   std::vector<double> loss_by_sequence() const;
 };
+
+/// What the targets cost a byte of their text, in bits, so that models with different tokens can be compared.
+double bits_per_byte(const Evaluation& evaluation, const Tokens& targets, const Tokenizer& tokenizer);
 
 struct EvaluateOptions {
   int threads = 1;

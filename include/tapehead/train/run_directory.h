@@ -1,5 +1,5 @@
-/// The folder that holds a run: config.toml, metrics.csv, heads.csv, checkpoints/, and what is made from them
-/// later.
+/// The folder that holds a run: config.toml, metrics.csv, heads.csv, checkpoints/, for texts tokenizer/, and
+/// what is made from them later.
 ///
 /// Whoever trains holds the run's lock, so that no two programs write into one run; readers need none. The
 /// lock goes with its program, however that ends.

@@ -60,7 +60,9 @@ class Trainer {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
-/// The batch that a run is evaluated on: from its own seed, always the same, never trained on.
+/// The batch that a run is evaluated on: from its own seed, always the same, never trained on. `task` is the
+/// config's.
+Batch evaluation_batch(const Config& config, const Task& task);
 Batch evaluation_batch(const Config& config);
 
 }  // namespace tapehead
