@@ -9,12 +9,17 @@
 #include "tapehead/autograd/matmul.h"          // products of stacks of matrices
 #include "tapehead/autograd/tape.h"            // the recording, and the way back
 #include "tapehead/base/random.h"              // counter-based generators
+#include "tapehead/exchange/export.h"          // models for other programs
+#include "tapehead/exchange/gpt2.h"            // somebody else's GPT-2
 #include "tapehead/interp/ablation.h"          // what the loss does without a head
 #include "tapehead/interp/edits.h"             // changing a pass from outside
 #include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/recorder.h"          // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
+#include "tapehead/tasks/text_windows.h"       // a text, window by window
+#include "tapehead/text/tokenizer.h"           // between text and token ids
+#include "tapehead/text/writer.h"              // a model that goes on with a text
 #include "tapehead/train/benchmark.h"          // how fast a config trains
 #include "tapehead/train/checkpoint.h"         // models on disk
 #include "tapehead/train/evaluate.h"           // losses and hits by kind of position

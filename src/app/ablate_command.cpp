@@ -1,8 +1,8 @@
-#include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "tapehead/app/commands.h"
+#include "tapehead/app/head_name.h"
 #include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
@@ -12,22 +12,6 @@
 namespace tapehead::app {
 
 namespace {
-
-/// "L.H" as layer and head. Throws UsageError for other text and for a head that the model does not have.
-Site parse_head(const std::string& text, const ModelConfig& config) {
-  Site site = head_output(0, 0);
-  const char* end = text.data() + text.size();
-  const auto [dot, layer_error] = std::from_chars(text.data(), end, site.layer);
-  const bool has_dot = layer_error == std::errc() && dot != end && *dot == '.';
-  const auto [last, head_error] = std::from_chars(has_dot ? dot + 1 : end, end, site.head);
-  if (!has_dot || head_error != std::errc() || last != end || site.layer < 0 || site.layer >= config.layers ||
-      site.head < 0 || site.head >= config.heads)
-    throw UsageError(
-        fmt::format("--head: expected LAYER.HEAD with a layer from 0 to {} and a head from 0 to {}, as in "
-                    "0.1, got '{}'",
-                    config.layers - 1, config.heads - 1, text));
-  return site;
-}
 
 std::string label(const Ablation& ablation) {
   return ablation.head == kAllHeads ? fmt::format("layer {} all heads", ablation.layer)

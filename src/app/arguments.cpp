@@ -76,12 +76,19 @@ Index Arguments::number(const std::string& option, Index least) const {
   return whole_number(option, text(option), least);
 }
 
-double Arguments::positive(const std::string& option) const {
+double Arguments::real(const std::string& option) const {
   const std::string word = text(option);
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !(value > 0) || !std::isfinite(value))
-    throw UsageError(fmt::format("--{}: expected a number above 0, got '{}'", option, word));
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("--{}: expected a number, got '{}'", option, word));
+  return value;
+}
+
+double Arguments::positive(const std::string& option) const {
+  const double value = real(option);
+  if (!(value > 0))
+    throw UsageError(fmt::format("--{}: expected a number above 0, got '{}'", option, text(option)));
   return value;
 }
 

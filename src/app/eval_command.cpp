@@ -1,5 +1,7 @@
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tapehead/app/commands.h"
 #include "tapehead/app/json.h"
@@ -17,27 +19,58 @@ namespace {
 struct Row {
   std::string data;
   Evaluation evaluation;
+  std::optional<double> bits_per_byte = {};  ///< where the sequences are text
 };
+
+std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
+  const EvaluateOptions options{.threads = arguments.threads()};
+  const Config& config = run.checkpoint.config;
+  std::vector<Row> rows;
+  const auto add = [&](const std::string& data, const Batch& batch, const Tokenizer* tokenizer) {
+    Row& row = rows.emplace_back(Row{data, evaluate(run.checkpoint.model, batch, {}, options)});
+    if (tokenizer != nullptr) row.bits_per_byte = bits_per_byte(row.evaluation, batch.targets, *tokenizer);
+  };
+  const std::shared_ptr<const Tokenizer> tokenizer = run.task->tokenizer();
+  add("evaluation batch", run.batch, tokenizer.get());
+  if (const Batch all = run.task->held_out(); all.size() > 0)
+    add(fmt::format("all {} held-out windows", all.size()), all, tokenizer.get());
+  if (!arguments.has("periods")) return rows;
+  for (const Index period : arguments.numbers("periods", 1)) {
+    if (period >= config.task.length)
+      throw UsageError(fmt::format("--periods: expected periods below the sequence length of {}, got {}",
+                                   config.task.length, period));
+    const FixedPeriodSequence task(
+        {.vocabulary = config.model.vocabulary, .length = config.task.length, .period = period});
+    Generator generator(config.train.evaluation_seed, Purpose::evaluation, period);
+    add(fmt::format("period {}", period), task.sample(generator, run.batch.size()), nullptr);
+  }
+  return rows;
+}
 
 void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
   nlohmann::ordered_json document{{"run", run.directory.path().string()}, {"step", run.checkpoint.step}};
-  for (const Row& row : rows)
+  for (const Row& row : rows) {
     document["evaluations"].push_back({{"data", row.data},
                                        {"loss", row.evaluation.loss()},
                                        {"loss_induction", row.evaluation.loss(Kind::induction)},
                                        {"loss_noise", row.evaluation.loss(Kind::noise)},
                                        {"accuracy_induction", row.evaluation.accuracy(Kind::induction)},
-                                       {"accuracy_noise", row.evaluation.accuracy(Kind::noise)}});
+                                       {"accuracy_noise", row.evaluation.accuracy(Kind::noise)},
+                                       {"perplexity", row.evaluation.perplexity()}});
+    if (row.bits_per_byte) document["evaluations"].back()["bits_per_byte"] = *row.bits_per_byte;
+  }
   std::cout << json_text(document);
 }
 
 void print_table(const LoadedRun& run, const std::vector<Row>& rows) {
-  TextTable table({"data", "loss", "induction", "noise", "accuracy induction", "accuracy noise"});
+  TextTable table({"data", "loss", "induction", "noise", "accuracy induction", "accuracy noise", "perplexity",
+                   "bits per byte"});
   for (const Row& row : rows)
     table.add(
         {row.data, decimals(row.evaluation.loss(), 4), decimals(row.evaluation.loss(Kind::induction), 4),
          decimals(row.evaluation.loss(Kind::noise), 4), decimals(row.evaluation.accuracy(Kind::induction), 4),
-         decimals(row.evaluation.accuracy(Kind::noise), 4)});
+         decimals(row.evaluation.accuracy(Kind::noise), 4), decimals(row.evaluation.perplexity(), 3),
+         row.bits_per_byte ? decimals(*row.bits_per_byte, 4) : "-"});
   std::cout << fmt::format(
                    "{} at step {}: mean loss in nats by kind of position; chance is ln {} = {:.4f}\n\n",
                    run.directory.path().string(), run.checkpoint.step, run.checkpoint.config.model.vocabulary,
@@ -55,21 +88,7 @@ int eval_command(const Words& words) {
                       cxxopts::value<std::string>(), "N,N,...");
   if (!arguments.parse(words)) return 0;
   const LoadedRun run = load_run(arguments);
-  const EvaluateOptions options{.threads = arguments.threads()};
-  const Config& config = run.checkpoint.config;
-
-  std::vector<Row> rows{{"evaluation batch", evaluate(run.checkpoint.model, run.batch, {}, options)}};
-  if (arguments.has("periods"))
-    for (const Index period : arguments.numbers("periods", 1)) {
-      if (period >= config.task.length)
-        throw UsageError(fmt::format("--periods: expected periods below the sequence length of {}, got {}",
-                                     config.task.length, period));
-      const FixedPeriodSequence task(
-          {.vocabulary = config.model.vocabulary, .length = config.task.length, .period = period});
-      Generator generator(config.train.evaluation_seed, Purpose::evaluation, period);
-      const Batch batch = task.sample(generator, run.batch.size());
-      rows.push_back({fmt::format("period {}", period), evaluate(run.checkpoint.model, batch, {}, options)});
-    }
+  const std::vector<Row> rows = rows_of(run, arguments);
   arguments.flag("json") ? print_json(run, rows) : print_table(run, rows);
   return 0;
 }

@@ -7,9 +7,37 @@
 
 namespace tapehead::app {
 
-void add_run_options(Arguments& arguments) {
+void add_step_option(Arguments& arguments) {
   arguments.options()("step", "the checkpoint to look at (default: the last)", cxxopts::value<std::string>(),
                       "N");
+}
+
+Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run) {
+  std::filesystem::path file;
+  if (arguments.has("step")) {
+    const Index step = arguments.number("step", 0);
+    const std::vector<Index> steps = run.checkpoint_steps();
+    if (std::find(steps.begin(), steps.end(), step) == steps.end()) {
+      std::string list;
+      for (const Index there : steps) list += fmt::format(" {}", there);
+      throw UsageError(fmt::format("--step: {} has no checkpoint of step {}; it has{}", run.path().string(),
+                                   step, list.empty() ? " none" : list));
+    }
+    file = run.checkpoint_file(step);
+  } else {
+    file = run.latest_checkpoint();
+  }
+  Checkpoint checkpoint = load_checkpoint(file);
+  // Numbers from a broken model would look like findings.
+  const Parameters::Entry* broken = checkpoint.model.parameters().first_not_finite();
+  require(broken == nullptr,
+          "[checkpoint] {}: {} holds a number that is not finite; try an earlier one with --step",
+          file.string(), broken == nullptr ? "" : broken->name);
+  return checkpoint;
+}
+
+void add_run_options(Arguments& arguments) {
+  add_step_option(arguments);
   arguments.options()("sequences", "how many sequences to evaluate on (default: as the run did)",
                       cxxopts::value<std::string>(), "N");
   arguments.add_threads();
@@ -18,29 +46,12 @@ void add_run_options(Arguments& arguments) {
 
 LoadedRun load_run(const Arguments& arguments) {
   RunDirectory directory = RunDirectory::open(arguments.positional());
-  std::filesystem::path file;
-  if (arguments.has("step")) {
-    const Index step = arguments.number("step", 0);
-    const std::vector<Index> steps = directory.checkpoint_steps();
-    if (std::find(steps.begin(), steps.end(), step) == steps.end()) {
-      std::string list;
-      for (const Index there : steps) list += fmt::format(" {}", there);
-      throw UsageError(fmt::format("--step: {} has no checkpoint of step {}; it has{}",
-                                   directory.path().string(), step, list.empty() ? " none" : list));
-    }
-    file = directory.checkpoint_file(step);
-  } else {
-    file = directory.latest_checkpoint();
-  }
-  Checkpoint checkpoint = load_checkpoint(file);
-  // Numbers from a broken model would look like findings.
-  const Parameters::Entry* broken = checkpoint.model.parameters().first_not_finite();
-  require(broken == nullptr,
-          "[checkpoint] {}: {} holds a number that is not finite; try an earlier one with --step",
-          file.string(), broken == nullptr ? "" : broken->name);
+  Checkpoint checkpoint = chosen_checkpoint(arguments, directory);
   Config config = checkpoint.config;
   if (arguments.has("sequences")) config.train.evaluation_sequences = arguments.number("sequences", 1);
-  return {std::move(directory), std::move(checkpoint), evaluation_batch(config)};
+  std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  Batch batch = evaluation_batch(config, *task);
+  return {std::move(directory), std::move(checkpoint), std::move(task), std::move(batch)};
 }
 
 }  // namespace tapehead::app

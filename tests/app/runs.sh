@@ -286,6 +286,8 @@ models_and_names() {
   says warning 'every sequence has period 12'
   expect 0 train tiny.toml --out varied --set train.steps=2
   check_not "$call: expected no warning" grep warning err
+  mkdir data
+  for _ in $(seq 100); do echo 'In the beginning was a text.'; done > data/kjv.txt
   for config in "$configs"/*.toml; do expect 0 inspect "$config"; done
 
   local name="it's a \"run\", \$HOME"

@@ -33,6 +33,8 @@ class Arguments {
   std::vector<std::string> texts(const std::string& option) const;
   /// A whole number of at least `least`. Throws UsageError for anything else.
   Index number(const std::string& option, Index least) const;
+  /// A number. Throws UsageError for anything else.
+  double real(const std::string& option) const;
   /// A number above 0. Throws UsageError for anything else.
   double positive(const std::string& option) const;
   /// Whole numbers with commas between them, each at least `least`.

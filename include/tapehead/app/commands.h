@@ -16,6 +16,10 @@ int heads_command(const Words& words);
 int plot_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);
+int generate_command(const Words& words);
+int attention_command(const Words& words);
+int import_command(const Words& words);
+int export_command(const Words& words);
 
 struct Command {
   std::string_view name;

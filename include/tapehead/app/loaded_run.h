@@ -11,10 +11,17 @@ namespace tapehead::app {
 struct LoadedRun {
   RunDirectory directory;
   Checkpoint checkpoint;
+  std::unique_ptr<Task> task;
   Batch batch;
 };
 
-/// Adds --step (which checkpoint), --sequences (how many to evaluate on), --threads and --json.
+/// Adds --step (which checkpoint).
+void add_step_option(Arguments& arguments);
+/// The run's checkpoint that --step names, or the last. Throws UsageError where there is no such checkpoint,
+/// and Error for one that holds a number that is not finite.
+Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run);
+
+/// Adds --step, --sequences (how many to evaluate on), --threads and --json.
 void add_run_options(Arguments& arguments);
 /// Opens the run that the arguments name. Throws UsageError where there is none, or no such checkpoint.
 LoadedRun load_run(const Arguments& arguments);
