@@ -76,7 +76,7 @@ void print_map(const Map& map, const std::vector<std::int32_t>& ids, const Token
     std::string list;
     for (const std::size_t key : keys)
       list +=
-          fmt::format("{}{:.2f} at {} {}", list.empty() ? "" : ",  ", row[key], key, text.label(ids[key]));
+          fmt::format("{}at {} {} {:.2f}", list.empty() ? "" : ",  ", key, text.label(ids[key]), row[key]);
     table.add({std::to_string(query), text.label(ids[query]), list});
   }
   std::cout << fmt::format("layer {} head {}\n\n", map.head.layer, map.head.head) << table.text() << "\n";

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -5,8 +7,11 @@
 #include "tapehead/app/commands.h"
 #include "tapehead/app/json.h"
 #include "tapehead/app/table.h"
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/memory.h"
+#include "tapehead/tensor/safetensors.h"
+#include "tapehead/text/utf8.h"
 #include "tapehead/train/run_directory.h"
 #include "tapehead/train/trainer.h"
 
@@ -66,14 +71,48 @@ void print_table(const Trainer& trainer, const StepCost& cost) {
              mebibytes(cost.peak_bytes), mebibytes(cost.parameter_bytes), mebibytes(cost.average_bytes));
 }
 
+void print_archive_json(const SafetensorsFile& archive) {
+  nlohmann::ordered_json document{{"metadata", archive.metadata()}};
+  document["tensors"] = nlohmann::ordered_json::array();
+  for (const SafetensorsEntry& entry : archive.entries())
+    document["tensors"].push_back({{"name", entry.name},
+                                   {"dtype", entry.dtype},
+                                   {"shape", entry.shape},
+                                   {"bytes", entry.end - entry.begin}});
+  std::cout << json_text(document);
+}
+
+void print_archive(const SafetensorsFile& archive) {
+  TextTable table({"tensor", "dtype", "shape", "bytes"});
+  Index bytes = 0;
+  for (const SafetensorsEntry& entry : archive.entries()) {
+    table.add({is_printable(entry.name) ? entry.name : quoted_name(entry.name), entry.dtype,
+               fmt::format("({})", fmt::join(entry.shape, ", ")), grouped(entry.end - entry.begin)});
+    bytes += entry.end - entry.begin;
+  }
+  table.add({"all", "", "", grouped(bytes)});
+  std::cout << table.text();
+  if (!archive.metadata().empty()) std::cout << "\nmetadata:\n";
+  for (const auto& [key, value] : archive.metadata())
+    std::cout << fmt::format("  {} = {}\n", quoted_name(key), quoted_name(value));
+}
+
 }  // namespace
 
 int inspect_command(const Words& words) {
-  Arguments arguments("inspect", "A model's parameters by name, and what a training step costs.",
-                      "RUN|CONFIG");
+  Arguments arguments(
+      "inspect",
+      "A model's parameters by name, and what a training step costs; or what is in a safetensors file, "
+      "whoever wrote it.",
+      "RUN|CONFIG|FILE.safetensors");
   arguments.add_json();
   if (!arguments.parse(words)) return 0;
   const std::filesystem::path path = arguments.positional();
+  if (path.extension() == ".safetensors") {
+    const SafetensorsFile archive(path);
+    arguments.flag("json") ? print_archive_json(archive) : print_archive(archive);
+    return 0;
+  }
   const Config config =
       std::filesystem::is_directory(path) ? RunDirectory::open(path).config() : read_config(path);
   Trainer trainer(config, 1);

@@ -4,7 +4,7 @@
 // loop runs over k (Goto and van de Geijn 2008, "Anatomy of high-performance matrix multiplication"). B is
 // read in panels as wide as a tile: in place where its rows already lie well, else packed. Vectors are the
 // compiler's own, so the same lines are AVX2 and AVX-512. An element of C is one sum in the order of k (and
-// one more for each kDepth of them), wherever in C its tile lies.
+// one more for each kDepth of them), wherever in C its tile lies; a C of one row has an order of its own.
 
 #include "tapehead/tensor/gemm.h"
 
@@ -286,7 +286,30 @@ void multiply_rows(const Product& product, const Block& block, Index i, int rows
   }
 }
 
+/// A single row of C where B is transposed: each element is the inner product of two rows as they lie, and no
+/// tile is worth packing B for. It is what a text costs that is read on token by token.
+void multiply_row(const Product& product, Matrix b, Index n, Index k) {
+  constexpr Index kSums = 4;  // enough to keep the units busy
+  for (Index j = 0; j < n; ++j) {
+    const Real* row = b.data + j * b.stride;
+    std::array<Lanes, kSums> sums = {};
+    Index i = 0;
+    for (; i + kSums * kLanes <= k; i += kSums * kLanes)
+      for (Index s = 0; s < kSums; ++s)
+        sums[static_cast<std::size_t>(s)] +=
+            load(product.a.data + i + s * kLanes) * load(row + i + s * kLanes);
+    for (; i < k; i += kLanes)
+      sums[0] += load_some(product.a.data + i, std::min(kLanes, k - i)) *
+                 load_some(row + i, std::min(kLanes, k - i));
+    const Lanes all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    Real sum = 0;
+    for (Index lane = 0; lane < kLanes; ++lane) sum += all[lane];
+    product.c[j] = product.alpha * sum + (product.beta == 0 ? 0 : product.beta * product.c[j]);
+  }
+}
+
 void multiply(const Product& product, Matrix b, Index m, Index n, Index k) {
+  if (m == 1 && b.transposed && !product.a.transposed) return multiply_row(product, b, n, k);
   thread_local const std::unique_ptr<Room> room = std::make_unique_for_overwrite<Room>();
   // Rows of B that lie far apart are copied together, unless few tiles would read them.
   const bool packed = b.transposed || (m > 4 * kRows && n * k > 8192);

@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train eval ablate heads plot inspect bench "Exit status"
+  prints Usage train eval ablate heads plot inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -30,7 +30,7 @@ help_and_version() {
   prints --json
   expect 0 bench --help
   prints --set --seconds --steps --threads --json CONFIG
-  for command in train eval ablate heads plot inspect bench; do
+  for command in train eval ablate heads plot inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -121,6 +121,10 @@ looking_at_a_run() {
   is_json 'sum(p["count"] for p in d["parameters"]) == d["parameter_count"] == 896'
   expect 0 inspect tiny.toml --json
   is_json 'd["parameter_count"] == 896'
+  expect 0 inspect run/checkpoints/step-000020.safetensors
+  prints 'blocks.1.attention.qkv.weight' 'F32' '(24, 8)' '"step" = "20"'
+  expect 0 inspect run/checkpoints/step-000020.safetensors --json
+  is_json 'len(d["tensors"]) == 21 and d["metadata"]["task"] == "repeated_sequence"'
   expect 0 plot run
   check "plot: expected a figure" test -s out
   while IFS= read -r figure; do check "plot: expected $figure" test -s "$figure"; done < out

