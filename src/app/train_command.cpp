@@ -127,7 +127,10 @@ int train_command(const Words& words) {
     spdlog::info("done: loss {} on induction positions, {} on noise; accuracy {} on induction positions",
                  decimals(last->loss(Kind::induction), 3), decimals(last->loss(Kind::noise), 3),
                  decimals(last->accuracy(Kind::induction), 3));
-  spdlog::info("next: tapehead ablate {0}, tapehead heads {0}, tapehead plot {0}", run);
+  if (job.trainer.task().tokenizer() != nullptr)
+    spdlog::info("next: tapehead eval {0}, tapehead generate {0} --prompt TEXT, tapehead plot {0}", run);
+  else
+    spdlog::info("next: tapehead ablate {0}, tapehead heads {0}, tapehead plot {0}", run);
   return 0;
 }
 

@@ -96,6 +96,14 @@ inline RawTensors read_raw(const std::filesystem::path& file) {
   return tensors;
 }
 
+/// The token ids that another program left as I64.
+inline std::vector<std::int32_t> read_ids(const std::filesystem::path& file, const std::string& name) {
+  const std::string bytes = read_raw(file).at(name).bytes;
+  std::vector<std::int64_t> wide(bytes.size() / sizeof(std::int64_t));
+  std::memcpy(wide.data(), bytes.data(), bytes.size());
+  return {wide.begin(), wide.end()};
+}
+
 inline void write_raw(const std::filesystem::path& file, const RawTensors& tensors) {
   SafetensorsHeader header;
   std::string payload;

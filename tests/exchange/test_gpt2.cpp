@@ -7,6 +7,7 @@
 
 #include "exchange/foreign.h"
 #include "support/models.h"
+#include "support/reference.h"
 #include "tapehead/interp/recorder.h"
 
 using namespace tapehead;
@@ -94,14 +95,6 @@ struct Zeros {
   std::string config;
   RawTensors tensors;
 };
-
-/// The folder with the trained model that sorts letters, if the tests were told where it is.
-std::optional<fs::path> sorting_model() {
-  const char* folder = std::getenv("TAPEHEAD_REFERENCE_DATA");
-  if (folder != nullptr && fs::exists(fs::path(folder) / "llm-viz")) return fs::path(folder) / "llm-viz";
-  std::puts("SKIPPED: TAPEHEAD_REFERENCE_DATA does not name a folder with llm-viz/");
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -435,15 +428,12 @@ TEST_CASE("a model without norms or feed-forward is not exported, and each setti
 }
 
 TEST_CASE("a really trained model computes here what it computed in PyTorch") {
-  const std::optional<fs::path> folder = sorting_model();
+  const auto folder = reference_data("llm-viz");
   if (!folder) return;
   const Transformer model = import_gpt2(*folder / "nano-sort-hf.safetensors").model;
   const SafetensorsFile reference(*folder / "nano-sort-reference.safetensors");
 
-  const std::string bytes = read_raw(*folder / "nano-sort-reference.safetensors").at("idx").bytes;
-  std::vector<std::int64_t> wide(bytes.size() / sizeof(std::int64_t));
-  std::memcpy(wide.data(), bytes.data(), bytes.size());
-  const Tokens ids(3, 11, {wide.begin(), wide.end()});
+  const Tokens ids(3, 11, read_ids(*folder / "nano-sort-reference.safetensors", "idx"));
 
   Onlooker onlooker;
   const Tensor logits = model(Pass().watched_by({&onlooker}), ids).value();
@@ -456,7 +446,7 @@ TEST_CASE("a really trained model computes here what it computed in PyTorch") {
 }
 
 TEST_CASE("a really trained model sorts every one of its inputs") {
-  const std::optional<fs::path> folder = sorting_model();
+  const auto folder = reference_data("llm-viz");
   if (!folder) return;
   const Transformer model = import_gpt2(*folder / "nano-sort-hf.safetensors").model;
   constexpr Index letters = 6, inputs = 729;
