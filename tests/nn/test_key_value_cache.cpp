@@ -17,19 +17,14 @@ namespace {
 using testing::check_close;
 using testing::complaint_of;
 using testing::failure_of;
+using testing::kAttentionOnly;
+using testing::kEverything;
 using testing::random_model;
 using testing::random_tokens;
 using testing::same_bits;
 
-constexpr Index kContext = 6;
+const Index kContext = kEverything.context;
 const Tokens kText = random_tokens(1, kContext, 7, 1);
-
-ModelConfig with_context(ModelConfig config) {
-  config.context = kContext;
-  return config;
-}
-const ModelConfig kAttentionOnly = with_context(testing::attention_only());
-const ModelConfig kEverything = with_context(testing::everything_on());
 
 std::vector<ModelConfig> every_kind() {
   std::vector<ModelConfig> configs{kAttentionOnly, kEverything};
@@ -130,12 +125,12 @@ TEST_CASE("a cache reads one text, without a tape, from the start of the model o
   const Transformer model = random_model(kAttentionOnly);
   KeyValueCache cache(model.config());
   CHECK(failure_of([&] { read(model, cache, random_tokens(2, 3, 7, 1)); }) ==
-        "[cache] expected keys and values (1, T, 6) of one text, got (2, 3, 6)");
+        "[cache] expected keys and values (1, T, 8) of one text, got (2, 3, 8)");
   Tape tape;
   CHECK(failure_of([&] { Pass(tape).reading_on(cache); }) ==
         "[pass] what was read before is on no tape: a pass that reads on cannot record");
   CHECK(failure_of([&] {
-          model.from_layer(Pass().reading_on(cache), 1, Variable(Tensor({1, 2, 6})));
+          model.from_layer(Pass().reading_on(cache), 1, Variable(Tensor({1, 2, 8})));
         }) == "[model] the upper part of a pass cannot read on: what lies below is not there");
   CHECK(cache.length() == 0);
 }
