@@ -7,6 +7,7 @@
 
 #include "tapehead/interp/recorder.h"
 #include "tapehead/report/style.h"
+#include "tapehead/text/utf8.h"
 #include "tapehead/train/evaluate.h"
 
 namespace tapehead {
@@ -29,15 +30,19 @@ constexpr int kSmallestMap = 96;
 constexpr int kRoomyMap = 200;      // wide enough for its title in one line
 constexpr double kLegibleCell = 9;  // smaller cells go without signs on the axes
 
-bool signs_are_letters(const Config& config) {
-  return config.model.vocabulary <= static_cast<Index>(kSigns.size());
+/// Whether every sign is a single character.
+bool are_letters(const std::vector<std::string>& signs) {
+  return std::ranges::all_of(
+      signs, [](const std::string& sign) { return first_character(sign).length == sign.size(); });
 }
 
-/// After how many positions the sequence repeats, or 0.
+/// After how many positions the sequence repeats, again and again, or 0.
 Index period_of(const Batch& batch, Index b) {
-  for (Index t = 0; t < batch.length(); ++t)
-    if (batch.earlier_copy(b, t) >= 0) return t - batch.earlier_copy(b, t);
-  return 0;
+  Index period = 0;
+  while (period < batch.length() && batch.earlier_copy(b, period) < 0) ++period;
+  for (Index t = period; t < batch.length(); ++t)
+    if (batch.earlier_copy(b, t) != t - period) return 0;
+  return period < batch.length() ? period : 0;
 }
 
 bool shows_well(const Batch& batch, Index b) {
@@ -67,16 +72,15 @@ std::string best_score(const HeadScores& scores) {
 }
 
 /// Signs of the tokens on both axes, where cells of this many pixels have room for them.
-void sign_axes(Figure& figure, const Tokens& tokens, const Config& config, double cell) {
+void sign_axes(Figure& figure, const std::vector<std::string>& signs, double cell) {
   figure.script.line("unset xtics\nunset ytics");
   if (cell < kLegibleCell) return;
   std::string tics;
-  for (Index t = 0; t < tokens.length(); ++t)
-    tics += fmt::format("{}{} {}", t == 0 ? "" : ", ",
-                        gnuplot_text(token_sign(tokens(0, t), config.model.vocabulary)), t);
+  for (std::size_t t = 0; t < signs.size(); ++t)
+    tics += fmt::format("{}{} {}", t == 0 ? "" : ", ", gnuplot_text(signs[t]), t);
   const int font = std::clamp(static_cast<int>(cell), 8, 12);
   figure.script.line("set xtics ({}) scale 0 font ',{}' {}", tics, font,
-                     signs_are_letters(config) ? "offset 0,0.4" : "rotate by 90 right");
+                     are_letters(signs) ? "offset 0,0.4" : "rotate by 90 right");
   figure.script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0", tics, font);
 }
 
@@ -137,13 +141,25 @@ void show_scale(Figure& figure, int left, int top, int bottom) {
       (left + 66.0) / figure.width, 1 - 0.5 * (top + bottom) / figure.height, kInk);
 }
 
+/// A token's text with what cannot be seen in it made visible, and not too long for an axis.
+std::string visible(std::string_view bytes) {
+  constexpr std::size_t kMost = 8;
+  std::string sign;
+  for (; !bytes.empty() && sign.size() < kMost; bytes.remove_prefix(first_character(bytes).length)) {
+    const Utf8Character character = first_character(bytes);
+    const std::string_view text = bytes.substr(0, character.length);
+    sign += text == " " ? "␣" : text == "\n" ? "↵" : is_printable(text) ? std::string(text) : "·";
+  }
+  return bytes.empty() ? sign : sign + "…";
+}
+
 /// Lines of words below the maps.
-void explain(Figure& figure, Index period, const Config& config) {
+void explain(Figure& figure, Index period, bool letters, const Config& config) {
   std::string first = "dark: looks there; grey: later than the query, out of sight";
   if (period > 0) first += fmt::format("; dotted: the segment of {} tokens repeats", period);
   std::string second = fmt::format(
       "numbers: the highest score, a mean over the evaluation batch of length {}", config.task.length);
-  if (signs_are_letters(config)) second += "; letters, digits and signs: tokens";
+  if (letters) second += "; letters, digits and signs: tokens";
   int height = 38;
   for (const std::string& line : {first, second}) {
     figure.script.line("set label {} {} at screen {}, screen {} left font ',12' textcolor rgb '{}'",
@@ -178,17 +194,26 @@ Batch sequence_to_show(const Batch& batch) {
           cut(batch.kinds, chosen, length), cut(batch.earlier_copy, chosen, length)};
 }
 
-std::string token_sign(std::int32_t token, Index vocabulary) {
-  if (vocabulary > static_cast<Index>(kSigns.size())) return std::to_string(token);
-  return std::string(1, kSigns.at(static_cast<std::size_t>(token)));
+std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, const Tokenizer* tokenizer) {
+  std::vector<std::string> signs;
+  for (const std::int32_t token : tokens.values())
+    if (tokenizer != nullptr && token < tokenizer->size())
+      signs.push_back(visible(tokenizer->bytes_of(token)));
+    else if (vocabulary <= static_cast<Index>(kSigns.size()))
+      signs.emplace_back(1, kSigns.at(static_cast<std::size_t>(token)));
+    else
+      signs.push_back(std::to_string(token));
+  return signs;
 }
 
 Figure attention_figure(const Transformer& model, const Batch& sequence,
-                        const std::vector<HeadScores>& scores, const Config& config, Index step) {
+                        const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
+                        const Config& config, Index step) {
   const Index layers = config.model.layers;
   const Index heads = config.model.heads;
   const Index length = sequence.length();
   const Index period = period_of(sequence, 0);
+  const bool letters = are_letters(signs);
 
   std::vector<Site> sites;
   for (Index layer = 0; layer < layers; ++layer) sites.push_back(pattern(layer));
@@ -199,13 +224,13 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   const int maps_right = kLeft + static_cast<int>(heads) * (map + kColumnGap) - kColumnGap;
   const int maps_bottom = kTop + static_cast<int>(layers) * (map + kTitle + kSigned);
   Figure figure = start_figure("attention", std::max(maps_right + kScaleWidth, 620),
-                               maps_bottom + kBottom + (signs_are_letters(config) ? 0 : kNumbersTaller),
+                               maps_bottom + kBottom + (letters ? 0 : kNumbersTaller),
                                fmt::format("What every head looks at after {} steps, on one sequence", step),
                                run_in_words(config));
   start_maps(figure, length, period);
   show_scale(figure, maps_right + 24, kTop + kTitle, kTop + kTitle + map);
-  sign_axes(figure, sequence.inputs, config, static_cast<double>(map) / static_cast<double>(length));
-  explain(figure, period, config);
+  sign_axes(figure, signs, static_cast<double>(map) / static_cast<double>(length));
+  explain(figure, period, letters, config);
   for (const HeadScores& head : scores) {
     const int left = kLeft + static_cast<int>(head.head) * (map + kColumnGap);
     const int top = kTop + static_cast<int>(head.layer) * (map + kTitle + kSigned) + kTitle;
@@ -213,10 +238,10 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
     title_map(figure, head, map > kRoomyMap, head_colour(head.layer, head.head, heads));
     figure.script.line(
         "set label 27 '{}' at graph {}, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'",
-        head.head == 0 ? "query" : "", signs_are_letters(config) ? -0.09 : -0.145, kInk);
+        head.head == 0 ? "query" : "", letters ? -0.09 : -0.145, kInk);
     figure.script.line(
         "set label 28 '{}' at graph 0.5, graph 0 center offset 0,{} font ',13' textcolor rgb '{}'",
-        head.layer + 1 == layers ? "key" : "", signs_are_letters(config) ? -1.9 : -3.1, kInk);
+        head.layer + 1 == layers ? "key" : "", letters ? -1.9 : -3.1, kInk);
     const std::string block = fmt::format("$map_{}_{}", head.layer, head.head);
     figure.script.data(block, cells_of(recorder.at(pattern(head.layer)), head.head, length));
     figure.script.line("plot {} using 1:2:($3 < 0 ? NaN : $3) with image pixels", block);

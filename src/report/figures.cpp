@@ -36,17 +36,23 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   const CsvTable metrics = table_in(run.metrics_file());
   const CsvTable heads = table_in(run.heads_file());
   const CsvTable ablations = table_in(run.ablation_file());
-  const Formation formation = metrics.rows() > 0 ? formation_of(metrics) : Formation{};
-  const Batch batch = evaluation_batch(run.config());
+  const Config& config = run.config();
+  // Only where copying is the task does learning it have a beginning and an end.
+  const bool forms = metrics.rows() > 0 && task_kind(config.task.name).repeats;
+  const Formation formation = forms ? formation_of(metrics) : Formation{};
+  const std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  const Batch batch = evaluation_batch(config, *task);
 
-  if (metrics.rows() > 0) add(loss_figure(metrics, formation, run.config()));
-  if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, run.config()));
-  if (run.config().model.layers > 0 && !run.checkpoint_steps().empty()) {
+  if (metrics.rows() > 0) add(loss_figure(metrics, formation, config));
+  if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, config));
+  if (config.model.layers > 0 && !run.checkpoint_steps().empty()) {
     const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
-    add(attention_figure(checkpoint.model, sequence_to_show(batch), score_heads(checkpoint.model, batch),
-                         run.config(), checkpoint.step));
+    const Batch sequence = sequence_to_show(batch);
+    add(attention_figure(checkpoint.model, sequence,
+                         token_signs(sequence.inputs, config.model.vocabulary, task->tokenizer().get()),
+                         score_heads(checkpoint.model, batch), config, checkpoint.step));
   }
-  if (ablations.rows() > 0) add(ablation_figure(ablations, plain_accuracy(ablations), run.config()));
+  if (ablations.rows() > 0) add(ablation_figure(ablations, plain_accuracy(ablations), config));
   return files;
 }
 

@@ -170,16 +170,16 @@ void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& for
 }  // namespace
 
 Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config) {
+  const auto last_step = static_cast<Index>(metrics.number(metrics.rows() - 1, "step"));
   const std::string title =
-      formation.done
-          ? "Learning to copy: loss by kind of position"
-          : fmt::format("Not learnt to copy by step {}: loss by kind of position", formation.last_step);
+      formation.last_step == 0 ? "Loss by kind of position"
+      : formation.done         ? "Learning to copy: loss by kind of position"
+                       : fmt::format("Not learnt to copy by step {}: loss by kind of position", last_step);
   Figure figure = start_figure("loss", kWidth, kHeight, title, run_in_words(config));
   figure.script.data("$metrics",
                      {metrics.numbers("step"), metrics.numbers("loss"), metrics.numbers("loss_induction"),
                       metrics.numbers("loss_noise"), metrics.numbers("accuracy_induction")});
-  const double last_step = static_cast<double>(std::max<Index>(1, formation.last_step));
-  figure.script.line("set xrange [0:{}]", last_step);
+  figure.script.line("set xrange [0:{}]", std::max<Index>(1, last_step));
   shade_formation(figure, formation);
   plot_losses(figure, metrics, formation, config.model.vocabulary);
   plot_accuracy(figure, metrics, formation, config.train.batch * config.task.length);

@@ -44,23 +44,26 @@ Batch noise_batch(Index count, Index length) {
 
 const std::vector<TaskKind>& task_kinds() {
   static const std::vector<TaskKind> kinds{
-      {"repeated_sequence", "a random segment, repeated; its length is drawn anew for every sequence",
+      {"repeated_sequence", "a random segment, repeated; its length is drawn anew for every sequence", true,
        make_repeated_sequence},
-      {"fixed_period_sequence", "the same with one length for all; one layer solves it by position",
+      {"fixed_period_sequence", "the same with one length for all; one layer solves it by position", true,
        make_fixed_period_sequence},
-      {"text", "windows of a text, which ends in a part that is held out", make_text_windows},
+      {"text", "windows of a text, which ends in a part that is held out", false, make_text_windows},
   };
   return kinds;
 }
 
-std::unique_ptr<Task> make_task(const TaskConfig& config, Index vocabulary) {
+const TaskKind& task_kind(std::string_view name) {
   std::vector<std::string_view> names;
   for (const TaskKind& kind : task_kinds()) {
-    if (kind.name == config.name) return kind.make(config, vocabulary);
+    if (kind.name == name) return kind;
     names.push_back(kind.name);
   }
-  throw UsageError(
-      fmt::format("[task] no task {}; the nearest is {}", config.name, nearest(config.name, names)));
+  throw UsageError(fmt::format("[task] no task {}; the nearest is {}", name, nearest(name, names)));
+}
+
+std::unique_ptr<Task> make_task(const TaskConfig& config, Index vocabulary) {
+  return task_kind(config.name).make(config, vocabulary);
 }
 
 }  // namespace tapehead

@@ -5,6 +5,7 @@
 #include "report/drawing.h"
 #include "support/testing.h"
 #include "tapehead/base/require.h"
+#include "tapehead/text/character_tokenizer.h"
 #include "tapehead/train/trainer.h"
 
 using namespace tapehead;
@@ -24,7 +25,9 @@ Config small_config(Index vocabulary) {
 std::string svg_of_model(const Config& config) {
   const Transformer model(config.model, 1);
   const Batch batch = evaluation_batch(config);
-  return svg_of(attention_figure(model, sequence_to_show(batch), score_heads(model, batch), config, 300));
+  const Batch sequence = sequence_to_show(batch);
+  return svg_of(attention_figure(model, sequence, token_signs(sequence.inputs, config.model.vocabulary),
+                                 score_heads(model, batch), config, 300));
 }
 
 }  // namespace
@@ -61,14 +64,33 @@ TEST_CASE("where no sequence repeats well the one that repeats most is shown, an
 }
 
 TEST_CASE("tokens of a small vocabulary are single signs, all different, and others are their numbers") {
-  CHECK(token_sign(0, 64) == "A");
-  CHECK(token_sign(26, 64) == "a");
-  CHECK(token_sign(61, 64) == "9");
-  std::set<std::string> signs;
-  for (std::int32_t token = 0; token < 64; ++token) signs.insert(token_sign(token, 64));
-  CHECK(signs.size() == 64);
-  CHECK(token_sign(0, 65) == "0");
-  CHECK(token_sign(1234, 5000) == "1234");
+  Tokens all(1, 64);
+  for (Index t = 0; t < 64; ++t) all(0, t) = static_cast<std::int32_t>(t);
+  const std::vector<std::string> signs = token_signs(all, 64);
+  CHECK(signs[0] == "A");
+  CHECK(signs[26] == "a");
+  CHECK(signs[61] == "9");
+  CHECK(std::set<std::string>(signs.begin(), signs.end()).size() == 64);
+  CHECK(token_signs(Tokens(1, 2, {0, 1234}), 5000) == std::vector<std::string>{"0", "1234"});
+}
+
+TEST_CASE("tokens of a text are what they say, with blanks and line ends to be seen") {
+  const CharacterTokenizer tokenizer = CharacterTokenizer::from_text("a\n é\x01");
+  const Tokens tokens(1, 5, tokenizer.encode("é a\n\x01"));
+  CHECK(token_signs(tokens, 64, &tokenizer) == std::vector<std::string>{"é", "␣", "a", "↵", "·"});
+  CHECK(token_signs(Tokens(1, 1, 7), 64, &tokenizer) == std::vector<std::string>{"H"});  // of the model alone
+}
+
+TEST_CASE("a text's figure does not claim that it repeats") {
+  Config config = small_config(64);
+  Batch batch = sequence_to_show(evaluation_batch(config));
+  for (Index t = 0; t < batch.length(); ++t) batch.earlier_copy(0, t) = -1;
+  batch.earlier_copy(0, 5) = 1;
+  batch.earlier_copy(0, 9) = 7;
+  const Transformer model(config.model, 1);
+  const std::string svg = svg_of(attention_figure(model, batch, token_signs(batch.inputs, 64),
+                                                  score_heads(model, evaluation_batch(config)), config, 300));
+  CHECK_FALSE(contains(svg, "repeats"));
 }
 
 TEST_CASE("the attention figure has a map a head with its name and score, and tokens on the axes") {

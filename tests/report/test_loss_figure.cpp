@@ -44,6 +44,19 @@ TEST_CASE("the loss figure names its lines, ln V, the steps of formation, the bu
   }
 }
 
+TEST_CASE("where nothing forms, as in a text, the loss figure shows the losses alone") {
+  const CsvTable metrics = metrics_of(2000, 500);
+  const std::string svg = svg_of(loss_figure(metrics, Formation{}, Config{}));
+  for (const std::string text : {"Loss by kind of position", "induction 0.30", "noise 4.40", "2000"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+  for (const std::string text : {"copy", "bump", "hump", "10 %"}) {
+    CAPTURE(text);
+    CHECK_FALSE(contains(svg, text));
+  }
+}
+
 TEST_CASE("the loss figure of a run that has not formed says so and has no end of the bump") {
   const std::string svg = svg_of_run(metrics_of(500, 500));
   CHECK(contains(svg, "Not learnt to copy by step 500"));

@@ -16,13 +16,16 @@ inline constexpr Index kMapLength = 24;
 /// tokens that then repeat, or else the one that repeats most within those positions.
 Batch sequence_to_show(const Batch& batch);
 
-/// A token as a sign on an axis: letters and digits for a vocabulary of up to 64, the id beyond.
-std::string token_sign(std::int32_t token, Index vocabulary);
+/// The tokens (1, T) of one sequence as signs on an axis: what they say, where there is a tokenizer; else
+/// letters and digits for a vocabulary of up to 64, and the ids beyond.
+std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
+                                     const Tokenizer* tokenizer = nullptr);
 
 /// Layers are rows and heads columns of maps. In a map, a row is a query and a column a key, all on one scale
-/// from 0 to 1; keys after the query are grey. `sequence` is one sequence; `scores`, for the titles, are of
-/// the model's heads.
+/// from 0 to 1; keys after the query are grey. `sequence` is one sequence, `signs` its tokens; `scores`, for
+/// the titles, are of the model's heads.
 Figure attention_figure(const Transformer& model, const Batch& sequence,
-                        const std::vector<HeadScores>& scores, const Config& config, Index step);
+                        const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
+                        const Config& config, Index step);
 
 }  // namespace tapehead

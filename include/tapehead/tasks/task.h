@@ -76,11 +76,16 @@ struct TaskConfig {
 struct TaskKind {
   std::string_view name;
   std::string_view summary;
+  /// Whether its sequences repeat by construction, so that learning to copy them has a beginning and an end.
+  bool repeats;
   std::unique_ptr<Task> (*make)(const TaskConfig& config, Index vocabulary);
 };
 
 /// Every task there is.
 const std::vector<TaskKind>& task_kinds();
+
+/// The row of that name. Throws UsageError, with the nearest name, where there is none.
+const TaskKind& task_kind(std::string_view name);
 
 /// The task of that name over `vocabulary` tokens. Throws UsageError for an unknown name (with the nearest
 /// known one) and for sizes that do not fit together, Error for files that cannot be read.
