@@ -52,13 +52,13 @@ RunDirectory create_imported_run(const ImportedModel& imported, const fs::path& 
                                  std::span<const std::string> overrides, bool overwrite) {
   const Config config = imported_config(imported.model.config(), overrides);
   const std::string data = make_task(config.task, config.model.vocabulary)->fingerprint();
-  RunDirectory run = RunDirectory::create(out, config, overwrite);
-  save_checkpoint(run.checkpoint_file(0), config, imported.model, AdamW(AdamConfig{}), 0, data);
-  if (is_tokenizer_folder(imported.folder)) {
-    fs::create_directories(run.tokenizer_folder());
-    load_tokenizer(imported.folder)->save(run.tokenizer_folder());
-  }
-  return run;
+  return RunDirectory::create(out, config, overwrite, [&](const RunDirectory& run) {
+    if (is_tokenizer_folder(imported.folder)) {
+      fs::create_directories(run.tokenizer_folder());
+      load_tokenizer(imported.folder)->save(run.tokenizer_folder());
+    }
+    save_checkpoint(run.checkpoint_file(0), config, imported.model, AdamW(AdamConfig{}), 0, data);
+  });
 }
 
 }  // namespace tapehead

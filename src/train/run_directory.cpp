@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kConfig = "config.toml";
 constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kCheckpoints = "checkpoints";
+constexpr std::string_view kTokenizer = "tokenizer";
 constexpr std::string_view kCheckpointPrefix = "step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
 
@@ -41,13 +42,15 @@ bool may_be_replaced(const fs::path& path) {
   return is_run(path) && (fs::is_directory(path / kCheckpoints) || fs::exists(path / kLock));
 }
 
-/// Whether a run may begin here: nothing is there, or no more than a run that was killed as it began.
+/// Whether a run may begin here: nothing is there, or what is left of a run that was killed as it began.
 bool is_free(const fs::path& path) {
   if (!fs::exists(path)) return true;
   if (!fs::is_directory(path)) return false;
-  return std::ranges::all_of(fs::directory_iterator(path), [](const fs::directory_entry& entry) {
-    return entry.path().filename() == kLock || is_abandoned_replacement(entry.path()) ||
-           (entry.path().filename() == kCheckpoints && fs::is_empty(entry.path()));
+  const bool begun = fs::exists(path / kLock);
+  return std::ranges::all_of(fs::directory_iterator(path), [&](const fs::directory_entry& entry) {
+    const fs::path name = entry.path().filename();
+    return begun &&
+           (name == kLock || name == kCheckpoints || name == kTokenizer || is_abandoned_replacement(name));
   });
 }
 
@@ -100,7 +103,8 @@ std::shared_ptr<const Descriptor> lock(const fs::path& path) {
 RunDirectory::RunDirectory(fs::path path, Config config, std::shared_ptr<const Descriptor> lock)
     : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
 
-RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bool overwrite) {
+RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bool overwrite,
+                                  const std::function<void(const RunDirectory&)>& fill) {
   const std::string text = to_toml(config);
   std::shared_ptr<const Descriptor> held;
   on_disk(path, [&] {
@@ -113,8 +117,10 @@ RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bo
     remove_abandoned(path);
     fs::create_directories(path / kCheckpoints);
   });
+  RunDirectory run(path, config, held);
+  if (fill) fill(run);
   replace_file(path / kConfig, text, "run");
-  return RunDirectory(path, config, held);
+  return run;
 }
 
 RunDirectory RunDirectory::open(const fs::path& path) {

@@ -111,6 +111,16 @@ TEST_CASE("two programs never write into one run") {
   CHECK(complaint_of([&] { RunDirectory::open_for_writing(folder / "a"); }) == refusal);
 }
 
+TEST_CASE("a run that is filled as it is made counts as one only when that is done") {
+  const Folder folder;
+  const RunDirectory made =
+      RunDirectory::create(folder / "a", tiny_config(), false, [&](const RunDirectory& run) {
+        CHECK_THROWS_AS(RunDirectory::open(folder / "a"), UsageError);
+        put(run.checkpoint_file(0), "first");
+      });
+  CHECK(RunDirectory::open(folder / "a").checkpoint_steps() == std::vector<Index>{0});
+}
+
 TEST_CASE("where a run was killed as it began, or as it was overwritten, a run may begin") {
   const Folder folder;
   fs::create_directories(folder / "begun/checkpoints");
@@ -118,6 +128,13 @@ TEST_CASE("where a run was killed as it began, or as it was overwritten, a run m
   put(folder / "begun/config.toml.tmp-17-0", "[mod");
   CHECK(RunDirectory::create(folder / "begun", tiny_config(), false).config() == tiny_config());
   CHECK_FALSE(fs::exists(folder / "begun/config.toml.tmp-17-0"));
+
+  // Filled already, when it was killed: what has no config yet is no run to go on with.
+  fs::create_directories(folder / "filled/checkpoints");
+  put(folder / "filled/.lock", "17\n");
+  put(folder / "filled/checkpoints/step-000000.safetensors", "whole");
+  CHECK_THROWS_AS(RunDirectory::open(folder / "filled"), UsageError);
+  CHECK(RunDirectory::create(folder / "filled", tiny_config(), false).checkpoint_steps().empty());
 
   RunDirectory::create(folder / "overwritten", tiny_config(), false);
   fs::remove(folder / "overwritten/checkpoints");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,10 +18,11 @@ namespace tapehead {
 
 class RunDirectory {
  public:
-  /// A new run, locked: makes the folder and writes the resolved config. Throws UsageError if there is
-  /// something at that path, unless `overwrite` is set and what is there is a run, whose files are then
-  /// removed; and if another program writes into it.
-  static RunDirectory create(const std::filesystem::path& path, const Config& config, bool overwrite);
+  /// A new run, locked: makes the folder, calls `fill` for what has to be there before it counts as a run,
+  /// and writes the resolved config. Throws UsageError if there is something at that path, unless `overwrite`
+  /// is set and what is there is a run, whose files are then removed; and if another program writes into it.
+  static RunDirectory create(const std::filesystem::path& path, const Config& config, bool overwrite,
+                             const std::function<void(const RunDirectory&)>& fill = {});
   /// A run that is there. Throws UsageError where there is none.
   static RunDirectory open(const std::filesystem::path& path);
   /// The same to go on writing into it, locked; what a killed writer left half-done is removed. Throws
