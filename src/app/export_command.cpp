@@ -34,9 +34,10 @@ int export_command(const Words& words) {
       throw UsageError(fmt::format("--{} is missing; see tapehead export --help", option));
 
   const Checkpoint checkpoint = chosen_checkpoint(arguments, run);
+  std::unique_ptr<Tokenizer> tokenizer;
+  if (is_tokenizer_folder(run.tokenizer_folder())) tokenizer = load_tokenizer(run.tokenizer_folder());
   const std::string note = export_model(checkpoint.model, arguments.text("format"), arguments.text("out"));
-  if (is_tokenizer_folder(run.tokenizer_folder()))
-    load_tokenizer(run.tokenizer_folder())->save(arguments.text("out"));
+  if (tokenizer != nullptr) tokenizer->save(arguments.text("out"));
   spdlog::info("wrote the model of step {} into {}", checkpoint.step, arguments.text("out"));
   if (!note.empty()) spdlog::info(note);
   return 0;

@@ -1,3 +1,5 @@
+#include <spdlog/spdlog.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +18,10 @@ namespace {
 Arguments generate_arguments() {
   Arguments arguments("generate", "Lets a run's model go on with a text, token by token as they come.",
                       "RUN");
-  arguments.options()("prompt", "the text to go on with; for a run without a tokenizer, token ids",
+  arguments.options()("prompt",
+                      "the text to go on with (empty: an end of text, where the tokenizer has one); for a "
+                      "run without a tokenizer, "
+                      "token ids",
                       cxxopts::value<std::string>(), "TEXT");
   arguments.options()("tokens", "how many to write (default: 200); an end of text ends it before",
                       cxxopts::value<std::string>(), "N");
@@ -83,7 +88,9 @@ int generate_command(const Words& words) {
                             {"text", written}});
   else
     std::cout << "\n";
-  return 0;
+  if (!interrupt_wished()) return 0;
+  spdlog::warn("stopped after {} of {} tokens", writer.text().size() - ids.size(), tokens);
+  return 1;
 }
 
 }  // namespace tapehead::app

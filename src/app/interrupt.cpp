@@ -12,7 +12,7 @@ volatile std::sig_atomic_t wished = 0;
 
 void on_signal(int signal) {
   wished = 1;
-  constexpr char notice[] = "\nfinishing the step; once more to stop at once\n";
+  constexpr char notice[] = "\nfinishing what was begun; once more to stop at once\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, notice, sizeof(notice) - 1);
   std::signal(signal, SIG_DFL);
 }

@@ -28,6 +28,8 @@ Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run
     file = run.latest_checkpoint();
   }
   Checkpoint checkpoint = load_checkpoint(file);
+  require(run.checkpoint_file(checkpoint.step) == file, "[checkpoint] {} is of step {}", file.string(),
+          checkpoint.step);
   // Numbers from a broken model would look like findings.
   const Parameters::Entry* broken = checkpoint.model.parameters().first_not_finite();
   require(broken == nullptr,
@@ -49,7 +51,7 @@ LoadedRun load_run(const Arguments& arguments) {
   Checkpoint checkpoint = chosen_checkpoint(arguments, directory);
   Config config = checkpoint.config;
   if (arguments.has("sequences")) config.train.evaluation_sequences = arguments.number("sequences", 1);
-  std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  std::unique_ptr<Task> task = task_of(checkpoint);
   Batch batch = evaluation_batch(config, *task);
   return {std::move(directory), std::move(checkpoint), std::move(task), std::move(batch)};
 }

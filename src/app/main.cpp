@@ -1,11 +1,15 @@
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+
 #include <iostream>
 
 #include "tapehead/app/commands.h"
@@ -82,6 +86,9 @@ int run_and_report(const Words& words) {
 }  // namespace tapehead::app
 
 int main(int argc, char** argv) {
+  // A closed standard stream must not become the first file that is opened.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
   spdlog::set_default_logger(spdlog::stderr_color_mt("tapehead"));
   spdlog::set_pattern("%^%l%$: %v");
   return tapehead::app::run_and_report({argv + 1, argv + argc});

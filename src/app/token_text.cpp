@@ -43,8 +43,21 @@ std::vector<std::int32_t> TokenText::tokens(const std::string& written, Specials
 
 std::string TokenText::label(std::int32_t id) const {
   if (tokenizer_ == nullptr || id >= tokenizer_->size()) return std::to_string(id);
-  const std::string_view bytes = tokenizer_->bytes_of(id);
-  return is_printable(bytes) ? fmt::format("\"{}\"", bytes) : quoted_name(bytes);
+  std::string_view bytes = tokenizer_->bytes_of(id);
+  std::string text;
+  for (std::size_t length = 0; !bytes.empty(); bytes.remove_prefix(length)) {
+    length = first_character(bytes).length;
+    const std::string_view piece = bytes.substr(0, length);
+    if (piece == "\"" || piece == "\\")
+      text += fmt::format("\\{}", piece);
+    else if (piece == "\n")
+      text += "\\n";
+    else if (is_printable(piece))
+      text += piece;
+    else
+      for (const char byte : piece) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  return '"' + text + '"';
 }
 
 std::string TokenText::print(std::int32_t id) {

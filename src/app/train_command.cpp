@@ -91,7 +91,8 @@ int train_command(const Words& words) {
   Arguments arguments = train_arguments();
   if (!arguments.parse(words)) return 0;
   Job job = arguments.has("resume") ? resumed_job(arguments) : new_job(arguments);
-  if (job.trainer.step() >= job.trainer.config().train.steps && arguments.has("resume")) {
+  const bool saved = !job.run.checkpoint_steps().empty();
+  if (arguments.has("resume") && saved && job.trainer.step() >= job.trainer.config().train.steps) {
     spdlog::info("{} is finished already", job.run.path().string());
     return 0;
   }

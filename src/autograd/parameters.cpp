@@ -25,8 +25,7 @@ const Real* Parameter::data() const {
 Parameter Parameters::add(std::string name, const Shape& shape, Start start) {
   require(values_.count() == 0, "[parameters] {} comes too late: the parameters are already initialised",
           name);
-  for (const Entry& entry : entries_)
-    require(entry.name != name, "[parameters] the name {} is already taken", name);
+  require(names_.insert(name).second, "[parameters] the name {} is already taken", name);
   entries_.push_back({std::move(name), shape, count_, start});
   count_ += shape.count();
   return {this, entries_.back().offset, shape};

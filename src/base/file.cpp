@@ -121,7 +121,12 @@ bool is_abandoned_replacement(const std::filesystem::path& path) {
   const std::size_t at = name.rfind(kTemporary);
   if (at == std::string::npos || at == 0) return false;
   const std::string numbers = name.substr(at + kTemporary.size());
-  return !numbers.empty() && numbers.find_first_not_of("0123456789-") == std::string::npos;
+  const std::size_t dash = numbers.find('-');
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  return dash != std::string::npos && is_number(numbers.substr(0, dash)) &&
+         is_number(numbers.substr(dash + 1));
 }
 
 }  // namespace tapehead

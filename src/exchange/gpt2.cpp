@@ -71,8 +71,8 @@ class Search {
 
   /// The model, or none if there are faults. Called once.
   std::optional<Transformer> load() {
-    std::optional<Transformer> model;
-    if (faults_.empty()) model.emplace(Transformer::zeros(config_));
+    if (!faults_.empty()) return std::nullopt;
+    std::optional<Transformer> model = Transformer::zeros(config_);
     for (const Gpt2Tensor* tensor : found_) {
       const std::string name = name_in_file(tensor->name);
       const Tensor numbers = archive_.read(name);
@@ -80,7 +80,7 @@ class Search {
         faults_ += fmt::format("\n  not finite: {}", name);
       else if (tensor->name == kGpt2Head && config_.tied)
         compare_with_embedding(numbers);
-      else if (model)
+      else
         place(numbers, tensor->is_transposed,
               model->parameters().change().data() + model->parameters().find(tensor->parameter).offset);
     }

@@ -81,7 +81,7 @@ TensorList in_gpt2_layout(const Transformer& model, const std::vector<Gpt2Tensor
 
 void require_gpt2_layout(const ModelConfig& config, std::string_view format) {
   std::string lacks;
-  if (!config.layer_norm) lacks += "\n  model.layer_norm = false: it has layer norms";
+  if (!config.layer_norm) lacks += "\n  model.layer_norm = false: that layout has layer norms";
   if (config.feed_forward == 0) lacks += "\n  model.feed_forward = 0: every block has a feed-forward part";
   if (lacks.empty()) return;
   throw UsageError(fmt::format(

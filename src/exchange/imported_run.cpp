@@ -40,9 +40,12 @@ void require_same_model(const Config& config, const Config& changed) {
 
 }  // namespace
 
-Config imported_config(const ModelConfig& model, std::span<const std::string> overrides) {
+Config imported_config(const ModelConfig& model, const fs::path& folder,
+                       std::span<const std::string> overrides) {
   Config config{.model = model, .task = task_that_fits(model), .train = {}};
+  config.model.initialisation = Initialisation::imported;
   config.train.steps = 0;
+  if (is_tokenizer_folder(folder)) config.task.tokenizer = folder.string();
   Config changed = parse_config(to_toml(config), "config.toml", overrides);
   require_same_model(config, changed);
   return changed;
@@ -50,14 +53,22 @@ Config imported_config(const ModelConfig& model, std::span<const std::string> ov
 
 RunDirectory create_imported_run(const ImportedModel& imported, const fs::path& out,
                                  std::span<const std::string> overrides, bool overwrite) {
-  const Config config = imported_config(imported.model.config(), overrides);
-  const std::string data = make_task(config.task, config.model.vocabulary)->fingerprint();
+  // All that can be refused is refused before anything is written.
+  std::shared_ptr<const Tokenizer> tokenizer;
+  if (is_tokenizer_folder(imported.folder)) tokenizer = load_tokenizer(imported.folder);
+  const Config config = imported_config(imported.model.config(), imported.folder, overrides);
+  const std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  if (task->tokenizer() != nullptr) tokenizer = task->tokenizer();
+  require(tokenizer == nullptr || tokenizer->size() <= config.model.vocabulary,
+          "[import] the tokenizer in {} has {} tokens, more than the model's {}", imported.folder.string(),
+          tokenizer == nullptr ? 0 : tokenizer->size(), config.model.vocabulary);
   return RunDirectory::create(out, config, overwrite, [&](const RunDirectory& run) {
-    if (is_tokenizer_folder(imported.folder)) {
+    if (tokenizer != nullptr) {
       fs::create_directories(run.tokenizer_folder());
-      load_tokenizer(imported.folder)->save(run.tokenizer_folder());
+      tokenizer->save(run.tokenizer_folder());
     }
-    save_checkpoint(run.checkpoint_file(0), config, imported.model, AdamW(AdamConfig{}), 0, data);
+    save_checkpoint(run.checkpoint_file(0), config, imported.model, AdamW(AdamConfig{}), 0,
+                    task->fingerprint());
   });
 }
 

@@ -97,6 +97,10 @@ Transformer::Transformer(const ModelConfig& config)
 }
 
 Transformer::Transformer(const ModelConfig& config, std::uint64_t seed) : Transformer(config) {
+  require(
+      config.initialisation != Initialisation::imported,
+      "[model] the starting weights of an imported model are in its checkpoint, and not to be drawn; to draw "
+      "others, set model.initialisation to fan_in or gpt2");
   parameters_->initialise(seed);
 }
 

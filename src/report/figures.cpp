@@ -1,6 +1,7 @@
 #include "tapehead/report/figures.h"
 
 #include <cmath>
+#include <optional>
 
 #include "tapehead/interp/formation.h"
 #include "tapehead/interp/head_scores.h"
@@ -40,17 +41,20 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   // Only where copying is the task does learning it have a beginning and an end.
   const bool forms = metrics.rows() > 0 && task_kind(config.task.name).repeats;
   const Formation formation = forms ? formation_of(metrics) : Formation{};
-  const std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  std::optional<Checkpoint> checkpoint;
+  if (config.model.layers > 0 && !run.checkpoint_steps().empty())
+    checkpoint.emplace(load_checkpoint(run.latest_checkpoint()));
+  const std::unique_ptr<Task> task =
+      checkpoint ? task_of(*checkpoint) : make_task(config.task, config.model.vocabulary);
   const Batch batch = evaluation_batch(config, *task);
 
   if (metrics.rows() > 0) add(loss_figure(metrics, formation, config));
   if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, config));
-  if (config.model.layers > 0 && !run.checkpoint_steps().empty()) {
-    const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
+  if (checkpoint) {
     const Batch sequence = sequence_to_show(batch);
-    add(attention_figure(checkpoint.model, sequence,
+    add(attention_figure(checkpoint->model, sequence,
                          token_signs(sequence.inputs, config.model.vocabulary, task->tokenizer().get()),
-                         score_heads(checkpoint.model, batch), config, checkpoint.step));
+                         score_heads(checkpoint->model, batch), config, checkpoint->step));
   }
   if (ablations.rows() > 0) add(ablation_figure(ablations, plain_accuracy(ablations), config));
   return files;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "tapehead/base/digest.h"
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/text/character_tokenizer.h"
@@ -48,31 +49,19 @@ Batch sample_windows(std::span<const std::int32_t> tokens, Index length, Generat
   return batch;
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll and Vo 1991), number by number.
-class Digest {
- public:
-  void add(std::uint64_t number) {
-    for (int byte = 0; byte < 8; ++byte) {
-      state_ ^= number >> (8 * byte) & 0xFF;
-      state_ *= 0x100000001b3;
-    }
-  }
-  std::uint64_t value() const { return state_; }
-
- private:
-  std::uint64_t state_ = 0xcbf29ce484222325;
-};
-
 }  // namespace
 
 TextWindows::TextWindows(const Config& config) : config_(config) {
   require(config.length >= 1, "[text] expected a length of at least 1, got {}", config.length);
   const MappedFile file(config.file, "text");
-  const std::string_view text = file.bytes();
+  std::string_view text = file.bytes();
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte-order mark says nothing
+  if (text.empty()) throw UsageError(fmt::format("[text] {} is empty", config.file.string()));
   const std::size_t invalid = find_invalid_utf8(text);
   if (invalid != std::string_view::npos)
-    throw Error(fmt::format("[text] {}: expected UTF-8, got the byte {:#04x} at offset {}",
-                            config.file.string(), static_cast<unsigned char>(text[invalid]), invalid));
+    throw Error(fmt::format(
+        "[text] {}: expected UTF-8, got the byte {:#04x} at offset {}; iconv turns other encodings into it",
+        config.file.string(), static_cast<unsigned char>(text[invalid]), invalid));
   if (config.tokenizer == kCharacters)
     tokenizer_ = std::make_shared<CharacterTokenizer>(CharacterTokenizer::from_text(text));
   else
@@ -109,10 +98,11 @@ Batch TextWindows::held_out() const {
 
 std::string TextWindows::fingerprint() const {
   Digest digest;
-  digest.add(training_.size());
-  for (const auto* part : {&training_, &held_out_})
-    for (const std::int32_t id : *part) digest.add(static_cast<std::uint64_t>(id));
-  return fmt::format("{:016x}", digest.value());
+  for (const auto* part : {&training_, &held_out_}) {
+    digest.add(static_cast<std::uint32_t>(part->size()));
+    for (const std::int32_t id : *part) digest.add(static_cast<std::uint32_t>(id));
+  }
+  return digest.text();
 }
 
 }  // namespace tapehead

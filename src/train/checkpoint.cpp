@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
+#include "tapehead/base/digest.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 #include "tapehead/base/version.h"
@@ -37,26 +42,61 @@ Index number_in(const SafetensorsFile& archive, const std::string& key, const st
   return number;
 }
 
+using Metadata = std::map<std::string, std::string>;
+constexpr const char* kChecksum = "checksum";
+
+/// A tensor by its name, and its bytes.
+using Numbers = std::pair<std::string_view, std::string_view>;
+
+/// Of all that a checkpoint says but its checksum.
+std::string checksum_of(const Metadata& metadata, const std::vector<Numbers>& tensors) {
+  Digest digest;
+  for (const auto& [key, value] : metadata) {
+    if (key == kChecksum) continue;
+    digest.add(key);
+    digest.add(value);
+  }
+  for (const auto& [name, bytes] : tensors) {
+    digest.add(name);
+    digest.add(bytes);
+  }
+  return digest.text();
+}
+
+/// Throws Error if the file is not what was saved. A file without a checksum is believed.
+void require_checksum(const SafetensorsFile& archive, const std::filesystem::path& file) {
+  const auto saved = archive.metadata().find(kChecksum);
+  if (saved == archive.metadata().end()) return;
+  std::vector<Numbers> tensors;
+  for (const SafetensorsEntry& entry : archive.entries())
+    tensors.emplace_back(entry.name,
+                         archive.payload().substr(static_cast<std::size_t>(entry.begin),
+                                                  static_cast<std::size_t>(entry.end - entry.begin)));
+  require(
+      checksum_of(archive.metadata(), tensors) == saved->second,
+      "[checkpoint] {} is damaged: it does not hold what was saved (if it was changed on purpose, take the "
+      "checksum out of its metadata)",
+      file.string());
+}
+
 /// Throws one Error that lists every parameter that is missing, unexpected or of another shape.
 void require_same_parameters(const SafetensorsFile& archive, const Parameters& parameters,
                              const std::filesystem::path& file) {
   std::string faults;
   for (const Parameters::Entry& entry : parameters.entries()) {
-    const auto found = std::find_if(archive.entries().begin(), archive.entries().end(),
-                                    [&](const SafetensorsEntry& other) { return other.name == entry.name; });
-    if (found == archive.entries().end()) {
+    const auto found = std::ranges::lower_bound(archive.entries(), entry.name, {}, &SafetensorsEntry::name);
+    if (found == archive.entries().end() || found->name != entry.name) {
       faults += fmt::format("\n  missing: {} {}", entry.name, entry.shape);
     } else if (!std::ranges::equal(found->shape, entry.shape.sizes())) {
       faults += fmt::format("\n  shape: {} should be {}, is ({})", entry.name, entry.shape,
                             fmt::join(found->shape, ", "));
     }
   }
-  for (const SafetensorsEntry& other : archive.entries()) {
-    const bool known = std::ranges::any_of(
-        parameters.entries(), [&](const Parameters::Entry& entry) { return entry.name == other.name; });
-    if (!known && !other.name.starts_with(kOptimizerPrefix))
+  std::set<std::string_view> known;
+  for (const Parameters::Entry& entry : parameters.entries()) known.insert(entry.name);
+  for (const SafetensorsEntry& other : archive.entries())
+    if (!known.contains(other.name) && !other.name.starts_with(kOptimizerPrefix))
       faults += fmt::format("\n  unexpected: {}", quoted_name(other.name));
-  }
   require(faults.empty(), "[checkpoint] {} does not hold the model its config describes:{}", file.string(),
           faults);
 }
@@ -69,7 +109,12 @@ void require_plausible_size(const SafetensorsFile& archive, const ModelConfig& c
   for (const SafetensorsEntry& entry : archive.entries())
     bytes += static_cast<double>(entry.end - entry.begin);
   constexpr double kAllowance = 1e6;
-  require(count_parameters(config) <= bytes + kAllowance,
+  // A table of fixed positions is in no file.
+  constexpr double kTableAllowance = 1e8;
+  const double table = config.positions == Positions::learned
+                           ? 0
+                           : static_cast<double>(config.context) * static_cast<double>(config.width);
+  require(count_parameters(config) <= bytes + kAllowance && table <= bytes + kTableAllowance,
           "[checkpoint] {} holds {} bytes, and its config describes a model of {:.3g} parameters",
           file.string(), bytes, count_parameters(config));
 }
@@ -86,13 +131,21 @@ void save_checkpoint(const std::filesystem::path& file, const Config& config, co
         tensors.push_back(
             {state_name(state.name, entry.name), entry.shape, state.values.data() + entry.offset});
   }
-  write_safetensors(file, tensors,
-                    {{"config", to_toml(config)},
-                     {"step", std::to_string(step)},
-                     {"optimizer_steps", std::to_string(optimizer.steps())},
-                     {"task", config.task.name},
-                     {"data", data},
-                     {"tapehead_version", version()}});
+  // As the archive lists them.
+  std::ranges::sort(tensors, {}, &NamedTensor::name);
+  std::vector<Numbers> numbers;
+  for (const NamedTensor& tensor : tensors)
+    numbers.emplace_back(tensor.name,
+                         std::string_view(reinterpret_cast<const char*>(tensor.data),
+                                          static_cast<std::size_t>(tensor.shape.count()) * sizeof(Real)));
+  Metadata metadata{{"config", to_toml(config)},
+                    {"step", std::to_string(step)},
+                    {"optimizer_steps", std::to_string(optimizer.steps())},
+                    {"task", config.task.name},
+                    {"data", data},
+                    {"tapehead_version", version()}};
+  metadata[kChecksum] = checksum_of(metadata, numbers);
+  write_safetensors(file, tensors, metadata);
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& file) {
@@ -101,13 +154,15 @@ Checkpoint load_checkpoint(const std::filesystem::path& file) {
   require_plausible_size(archive, config.model, file);
   Transformer model = Transformer::zeros(config.model);
   require_same_parameters(archive, model.parameters(), file);
+  const Index step = number_in(archive, "step", file);
+  std::string data = metadata_of(archive, "data", file);
+  require_checksum(archive, file);
   const std::span<Real> values = model.parameters().change();
   for (const Parameters::Entry& entry : model.parameters().entries()) {
     const Tensor tensor = archive.read(entry.name);
     std::copy_n(tensor.data(), entry.count(), values.begin() + entry.offset);
   }
-  return {std::move(config), number_in(archive, "step", file), std::move(model),
-          metadata_of(archive, "data", file)};
+  return {std::move(config), step, std::move(model), std::move(data)};
 }
 
 void restore_optimizer(const std::filesystem::path& file, const Parameters& parameters,
@@ -121,6 +176,8 @@ void restore_optimizer(const std::filesystem::path& file, const Parameters& para
     for (const Parameters::Entry& entry : parameters.entries()) {
       if (steps == 0) break;
       const Tensor part = archive.read(state_name(state.name, entry.name));
+      require(all_finite(part.values()), "[checkpoint] {}: {} of {} holds a number that is not finite",
+              file.string(), state.name, entry.name);
       require(part.shape() == entry.shape, "[checkpoint] {}: {} of {} should be {}, is {}", file.string(),
               state.name, entry.name, entry.shape, part.shape());
       std::copy_n(part.data(), part.count(), values.data() + entry.offset);

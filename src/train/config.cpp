@@ -17,6 +17,7 @@
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
+#include "tapehead/tensor/memory.h"
 #include "tapehead/text/utf8.h"
 #include "tapehead/train/config_fields.h"
 #include "tapehead/train/safe_toml.h"
@@ -240,11 +241,37 @@ std::vector<Rule> rules(const Config& config) {
       at_most("task.length", task.length, "model.context", model.context),
       at_most("train.warmup", train.warmup, "train.steps", train.steps),
   };
+  // Inputs, targets, kinds and copies of each position.
+  constexpr double kPositionBytes = 13;
+  const double most = physical_memory() / 2;
+  const auto fits = [&](const char* name, Index sequences) {
+    const double bytes = kPositionBytes * static_cast<double>(sequences) * static_cast<double>(task.length);
+    list.push_back(
+        {bytes <= most,
+         {name, "task.length"},
+         fmt::format("expected sequences that fit in half of this machine's {:.3g} GB of memory, got {}",
+                     physical_memory() / 1e9, sequences)});
+  };
+  fits("train.batch", train.batch);
+  fits("train.evaluation_sequences", train.evaluation_sequences);
+  const double pattern =
+      static_cast<double>(sizeof(Real)) * static_cast<double>(std::min(train.shard, train.batch)) *
+      static_cast<double>(model.heads) * static_cast<double>(task.length) * static_cast<double>(task.length);
+  list.push_back(
+      {pattern <= most,
+       {"task.length", "train.shard"},
+       fmt::format("expected attention patterns of a shard that fit in half of this machine's {:.3g} GB of "
+                   "memory, got {}",
+                   physical_memory() / 1e9, task.length)});
   if (task.name == "fixed_period_sequence")
     list.push_back(less_than("task.period", task.period, "task.length", task.length));
-  if (task.name == "text")
+  if (task.name == "text") {
     list.push_back(
         {!task.file.empty(), {"task.file", "task.name"}, "expected the path of a text, got nothing"});
+    list.push_back({!task.tokenizer.empty(),
+                    {"task.tokenizer", "task.name"},
+                    "expected \"characters\" or the path of a folder, got nothing"});
+  }
   if (task.name == "repeated_sequence") {
     list.push_back(less_than("task.period_max", task.period_max, "task.length", task.length));
     list.push_back(less_than("task.period_min", task.period_min, "task.period_max", task.period_max));

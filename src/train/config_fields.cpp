@@ -15,7 +15,6 @@ namespace tapehead {
 namespace {
 
 Allowed at_least(double low) { return {.low = low}; }
-Allowed above(double low) { return {.low = low, .low_itself = false}; }
 Allowed between(double low, double high) { return {.low = low, .high = high}; }
 Allowed inside(double low, double high) {
   return {.low = low, .high = high, .low_itself = false, .high_itself = false};
@@ -89,9 +88,10 @@ std::vector<ConfigField> list_fields() {
             "How a position enters: a learned table, fixed sines and cosines, or not at all."),
       field("gelu", &M::gelu, words({"tanh", "erf"}),
             "GELU of the feed-forward part: GPT-2's tanh approximation, or exact, by the error function."),
-      field("initialisation", &M::initialisation, words({"fan_in", "gpt2"}),
-            "Spread of starting weights: 1/sqrt(inputs), for few layers and heads, or GPT-2's, for deep "
-            "models."),
+      field("initialisation", &M::initialisation, words({"fan_in", "gpt2", "imported"}),
+            "Spread of starting weights: 1/sqrt(inputs), for few layers and heads; GPT-2's, for deep models; "
+            "or "
+            "none, since they were imported."),
 
       field("name", &D::name, names_of_tasks(),
             "Where the sequences come from. With a fixed period one layer is enough, by position alone."),
@@ -117,7 +117,7 @@ std::vector<ConfigField> list_fields() {
       field("learning_rate", &T::learning_rate, at_least(0), "Size of an update once warm-up is over."),
       field("betas", &T::betas, fraction_below_one(),
             "Share kept each step of the running means of the gradient and of its square (adamw, adam)."),
-      field("epsilon", &T::epsilon, above(0),
+      field("epsilon", &T::epsilon, at_least(1e-30),
             "Added to the root of the mean square before dividing by it (adamw, adam)."),
       field("momentum", &T::momentum, fraction_below_one(),
             "Share of the last update that goes into the next (sgd)."),
@@ -241,7 +241,7 @@ bool ConfigField::admits(const FieldValue& value) const {
                         [&](const std::array<double, 2>& pair) { return fits(pair[0]) && fits(pair[1]); },
                         [&](const std::string& word) {
                           return is_free_text()
-                                     ? is_printable(word)
+                                     ? is_printable(word) && word.size() <= kLongestText
                                      : std::ranges::find(allowed.words, word) != allowed.words.end();
                         },
                     },
@@ -257,7 +257,8 @@ std::string ConfigField::expected() const {
           [&](double) { return "a number" + range_text(allowed); },
           [&](const std::array<double, 2>&) { return "two numbers, each" + range_text(allowed); },
           [&](const std::string&) -> std::string {
-            return is_free_text() ? "text in UTF-8, in quotes" : join(allowed.words);
+            return is_free_text() ? fmt::format("text in UTF-8, in quotes, of at most {} bytes", kLongestText)
+                                  : join(allowed.words);
           },
       },
       get(Config{}));

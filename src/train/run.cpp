@@ -1,7 +1,10 @@
 #include "tapehead/train/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
@@ -18,28 +21,27 @@ const std::vector<std::string> kMetrics{"step",           "tokens",        "loss
                                         "loss_induction", "loss_noise",    "accuracy_induction",
                                         "learning_rate",  "gradient_norm", "seconds"};
 
-/// The steps that had been evaluated when the run stood at `step`.
-std::vector<double> evaluated_steps(const TrainConfig& config, Index step) {
-  std::vector<double> steps;
-  for (Index at = 0; at <= step; at += config.evaluation_interval) steps.push_back(static_cast<double>(at));
-  if (step == config.steps && step % config.evaluation_interval != 0)
-    steps.push_back(static_cast<double>(step));
-  return steps;
+/// The evaluation after that of step `at`.
+Index next_evaluation(const TrainConfig& config, Index at) {
+  const Index next = at + config.evaluation_interval;
+  return at < config.steps ? std::min(next, config.steps) : next;
 }
 
-/// A table of the run up to `step`. Throws Error unless it tells of every evaluation until then.
-CsvTable table_until(const std::filesystem::path& file, const TrainConfig& config, Index step) {
+/// A table of the run up to `step`. Throws Error unless it has `rows` rows for every evaluation until then,
+/// in their order.
+CsvTable table_until(const std::filesystem::path& file, const TrainConfig& config, Index step, Index rows) {
   CsvTable table = CsvTable::read(file);
   table.drop_above("step", static_cast<double>(step));
-  std::vector<double> there = table.numbers("step");
-  there.erase(std::unique(there.begin(), there.end()), there.end());
-  const std::vector<double> expected = evaluated_steps(config, step);
-  const auto missing = std::ranges::mismatch(expected, there).in1;
-  require(
-      missing == expected.end() && there.size() == expected.size(),
-      "[run] {} should tell of the evaluations up to the checkpoint of step {}; rows are missing or out of "
-      "order, the first of step {}",
-      file.string(), step, missing == expected.end() ? there.back() : *missing);
+  Index row = 0;
+  for (Index at = 0; at <= step && rows > 0; at = next_evaluation(config, at))
+    for (const Index end = row + rows; row < end; ++row)
+      require(row < table.rows() && table.number(row, "step") == static_cast<double>(at),
+              "[run] {} should have {} row{} for each evaluation up to the checkpoint of step {}; those of "
+              "step {} are "
+              "missing or out of order",
+              file.string(), rows, rows == 1 ? "" : "s", step, at);
+  require(row == table.rows(), "[run] {} has {} rows too many up to step {}", file.string(),
+          table.rows() - row, step);
   return table;
 }
 
@@ -50,10 +52,12 @@ double cut_tables(const RunDirectory& run, Index step) {
     for (const auto& file : {run.metrics_file(), run.heads_file()}) std::filesystem::remove(file);
     return 0;
   }
-  const TrainConfig& config = run.config().train;
-  const CsvTable metrics = table_until(run.metrics_file(), config, step);
+  const auto& [model, task, train] = run.config();
+  const CsvTable metrics = table_until(run.metrics_file(), train, step, 1);
+  require(metrics.columns() == kMetrics, "[run] {} should have the columns {}, it has {}",
+          run.metrics_file().string(), fmt::join(kMetrics, ","), fmt::join(metrics.columns(), ","));
   if (std::filesystem::exists(run.heads_file()))
-    table_until(run.heads_file(), config, step).write(run.heads_file());
+    table_until(run.heads_file(), train, step, model.layers * model.heads).write(run.heads_file());
   metrics.write(run.metrics_file());
   return metrics.number(metrics.rows() - 1, "seconds");
 }
@@ -63,9 +67,26 @@ void require_same_config(const RunDirectory& run, const Config& saved) {
   for (const ConfigField& field : config_fields()) {
     if (field.get(run.config()) == field.get(saved)) continue;
     throw UsageError(
-        fmt::format("{}: {} was changed to {}, the run has {}; put it back, or start another run",
-                    (run.path() / "config.toml").string(), field.name(), written(field.get(run.config())),
-                    written(field.get(saved))));
+        fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
+                    "another run",
+                    (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name(),
+                    written(field.get(run.config())), written(field.get(saved))));
+  }
+}
+
+/// The run's newest checkpoint. Throws Error, saying from where one could go on instead, if it cannot be
+/// read.
+Checkpoint newest_checkpoint(const RunDirectory& run, const std::vector<Index>& steps) {
+  try {
+    Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
+    require(checkpoint.step == steps.back(), "[run] {} is of step {}", run.latest_checkpoint().string(),
+            checkpoint.step);
+    return checkpoint;
+  } catch (const Error& error) {
+    const std::string way_out =
+        steps.size() == 1 ? "with it moved away, the run begins again"
+                          : fmt::format("with it moved away, the run goes on from step {}", steps.end()[-2]);
+    throw Error(fmt::format("{}; {}", error.what(), way_out));
   }
 }
 
@@ -90,11 +111,17 @@ void require_finite(const Trainer& trainer) {
       "[train] {} holds a number that is not finite after step {}, which is not saved; a smaller learning "
       "rate may help",
       broken == nullptr ? "" : broken->name, trainer.step());
+  for (const Optimizer::State& state : trainer.optimizer().state())
+    require(
+        all_finite(state.values.values()),
+        "[train] the optimizer's {} holds a number that is not finite after step {}, which is not saved; a "
+        "smaller learning rate, or clipping, may help",
+        state.name, trainer.step());
 }
 
 /// The run's own copy, with which its model can be read and written to wherever the run goes.
 void save_tokenizer(const Task& task, const RunDirectory& run) {
-  if (task.tokenizer() == nullptr) return;
+  if (task.tokenizer() == nullptr || is_tokenizer_folder(run.tokenizer_folder())) return;
   std::filesystem::create_directories(run.tokenizer_folder());
   task.tokenizer()->save(run.tokenizer_folder());
 }
@@ -104,18 +131,9 @@ void save_tokenizer(const Task& task, const RunDirectory& run) {
 Trainer resume_run(const RunDirectory& run, int threads) {
   const std::vector<Index> steps = run.checkpoint_steps();
   if (steps.empty()) return Trainer(run.config(), threads);
-  try {
-    Trainer trainer(run.latest_checkpoint(), threads);
-    require_same_config(run, trainer.config());
-    return trainer;
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    const std::string way_out =
-        steps.size() == 1 ? "with it moved away, the run begins again"
-                          : fmt::format("with it moved away, the run goes on from step {}", steps.end()[-2]);
-    throw Error(fmt::format("{}; {}", error.what(), way_out));
-  }
+  Checkpoint checkpoint = newest_checkpoint(run, steps);
+  require_same_config(run, checkpoint.config);
+  return Trainer(std::move(checkpoint), run.latest_checkpoint(), threads);
 }
 
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
@@ -129,11 +147,18 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
   const auto evaluate_now = [&](const Trainer::StepReport* last) {
     const Evaluation evaluation =
         evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});
+    if (!std::isfinite(evaluation.loss()))
+      throw Error(fmt::format(
+          "[train] the evaluation's loss is not finite after step {}, {}; a smaller learning rate "
+          "may help",
+          trainer.step(), trainer.fault_in(batch)));
+    run.require_held();
     append_metrics(run, trainer, evaluation, last, seconds());
     if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
   };
   const auto save = [&] {
     require_finite(trainer);
+    run.require_held();
     // A checkpoint never outlives the rows that lead to it, even if the machine stops.
     for (const auto& file : {run.metrics_file(), run.heads_file()})
       if (std::filesystem::exists(file)) flush_file(file, "run");
@@ -141,8 +166,8 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
                     trainer.optimizer(), trainer.step(), trainer.task().fingerprint());
   };
 
+  save_tokenizer(trainer.task(), run);
   if (trainer.step() == 0) {
-    save_tokenizer(trainer.task(), run);
     evaluate_now(nullptr);
     save();
   }

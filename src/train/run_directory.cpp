@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,21 +70,23 @@ void require_place(const fs::path& path, bool overwrite) {
 /// Removes what a run writes, and nothing else that somebody may have put there. The config stays until the
 /// new one takes its place: killed before, what is left is still a run.
 void remove_run_files(const fs::path& path) {
-  for (const char* name : {"metrics.csv", "heads.csv", "ablation.csv"}) fs::remove(path / name);
   for (const char* name : {"checkpoints", "figures", "tokenizer"}) fs::remove_all(path / name);
+  for (const char* name : {"metrics.csv", "heads.csv", "ablation.csv"}) fs::remove(path / name);
 }
 
 void remove_abandoned(const fs::path& folder) {
   std::vector<fs::path> abandoned;
+  if (!fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (is_abandoned_replacement(entry.path())) abandoned.push_back(entry.path());
+    if (entry.is_regular_file() && is_abandoned_replacement(entry.path())) abandoned.push_back(entry.path());
   for (const fs::path& file : abandoned) fs::remove(file);
 }
 
 /// The lock of the run at `path`, which tells others which process has it.
 std::shared_ptr<const Descriptor> lock(const fs::path& path) {
   const std::string file = (path / kLock).string();
-  auto lock = std::make_shared<const Descriptor>(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  auto lock = std::make_shared<const Descriptor>(
+      ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (lock->get() >= 0 && ::flock(lock->get(), LOCK_EX | LOCK_NB) == 0) {
     const std::string owner = fmt::format("{}\n", ::getpid());
     if (::ftruncate(lock->get(), 0) == 0 &&
@@ -135,10 +138,21 @@ RunDirectory RunDirectory::open_for_writing(const fs::path& path) {
   const auto held = lock(path);
   on_disk(path, [&] {
     fs::create_directories(path / kCheckpoints);
-    remove_abandoned(path);
-    remove_abandoned(path / kCheckpoints);
+    for (const fs::path& folder : {path, path / kCheckpoints, path / kTokenizer}) remove_abandoned(folder);
   });
   return RunDirectory(path, open(path).config(), held);
+}
+
+void RunDirectory::require_held() const {
+  if (lock_ == nullptr) return;
+  struct stat held {
+  }, there{};
+  const bool same = ::fstat(lock_->get(), &held) == 0 && ::stat((path_ / kLock).c_str(), &there) == 0 &&
+                    held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+  require(same && is_run(path_),
+          "[run] {} was removed or replaced while it was being written; nothing more is "
+          "written into it",
+          path_.string());
 }
 
 fs::path RunDirectory::checkpoint_file(Index step) const {
@@ -155,7 +169,8 @@ std::vector<Index> RunDirectory::checkpoint_steps() const {
     const char* last = name.data() + name.size() - kCheckpointSuffix.size();
     Index step = 0;
     const auto [end, error] = std::from_chars(first, last, step);
-    if (error == std::errc() && end == last) steps.push_back(step);
+    const bool is_step = error == std::errc() && end == last && checkpoint_file(step).filename() == name;
+    if (is_step) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;

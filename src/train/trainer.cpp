@@ -71,16 +71,12 @@ Trainer::Trainer(const Config& config, int threads)
       optimizer_(make_optimizer(config.train)) {}
 
 Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads)
-    : config_(std::move(checkpoint.config)),
+    : config_(checkpoint.config),
       threads_(threads),
       step_(checkpoint.step),
-      task_(make_task(config_.task, config_.model.vocabulary)),
+      task_(task_of(checkpoint)),
       model_(std::move(checkpoint.model)),
       optimizer_(make_optimizer(config_.train)) {
-  if (task_->fingerprint() != checkpoint.data)
-    throw UsageError(
-        fmt::format("[train] {} was trained on other data: {} or its tokenizer has changed since",
-                    file.string(), config_.task.file));
   restore_optimizer(file, model_.parameters(), *optimizer_);
 }
 
@@ -158,6 +154,16 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   laps.add_forward("optimizer");
   ++step_;
   return report;
+}
+
+std::unique_ptr<Task> task_of(const Checkpoint& checkpoint) {
+  const Config& config = checkpoint.config;
+  std::unique_ptr<Task> task = make_task(config.task, config.model.vocabulary);
+  if (task->fingerprint() != checkpoint.data)
+    throw UsageError(
+        fmt::format("[train] this model was trained on other data: {} or its tokenizer has changed since",
+                    config.task.file));
+  return task;
 }
 
 Batch evaluation_batch(const Config& config, const Task& task) {

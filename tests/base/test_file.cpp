@@ -94,7 +94,8 @@ TEST_CASE(
   const std::vector<std::string> names = names_in(folder.path());
   REQUIRE(names.size() == 1);
   CHECK(is_abandoned_replacement(folder / names[0]));
-  for (const char* name : {"text", "text.tmp-", "text.tmp-1-x", ".tmp-1-2", "tmp-1-2", "text.tmp"}) {
+  for (const char* name : {"text", "text.tmp-", "text.tmp-1-x", "text.tmp-2020", "text.tmp-1-", "text.tmp--1",
+                           ".tmp-1-2", "tmp-1-2", "text.tmp"}) {
     CAPTURE(name);
     CHECK_FALSE(is_abandoned_replacement(name));
   }

@@ -330,7 +330,7 @@ TEST_CASE("a number that is too large for a float is not finite") {
   CHECK(damaged.complaint() == kFaults + "\n  not finite: transformer.ln_f.bias");
 }
 
-TEST_CASE("all faults of a file are listed at once") {
+TEST_CASE("all faults of a file that its header tells of are listed at once, and then no numbers are read") {
   Damaged damaged("gpt2-untied-f16");
   damaged.tensors.erase("h.0.ln_1.weight");
   damaged.tensors.erase("h.1.mlp.c_proj.bias");
@@ -345,8 +345,7 @@ TEST_CASE("all faults of a file are listed at once") {
                                    "\n  missing: h.1.mlp.c_proj.bias (8)"
                                    "\n  dtype: ln_f.weight should be F32, F64, F16 or BF16, is I16"
                                    "\n  unexpected: \"h.0.attn.rotary\""
-                                   "\n  unexpected: \"h.2.attn.bias\""
-                                   "\n  not finite: h.0.mlp.c_fc.bias");
+                                   "\n  unexpected: \"h.2.attn.bias\"");
 }
 
 TEST_CASE("a file with none of the names lists them all") {
@@ -414,7 +413,7 @@ TEST_CASE("a model without norms or feed-forward is not exported, and each setti
     return complaint_of([&] { export_gpt2(random_model(config), folder / "out"); });
   };
   const std::string start = "[gpt2] this model cannot be said in the GPT-2 layout:";
-  const std::string norm = "\n  model.layer_norm = false: it has layer norms";
+  const std::string norm = "\n  model.layer_norm = false: that layout has layer norms";
   const std::string feed_forward = "\n  model.feed_forward = 0: every block has a feed-forward part";
   const std::string end = "\nexport it as transformer-lens or npz";
   CHECK(complaint(attention_only()) == start + norm + feed_forward + end);

@@ -125,6 +125,7 @@ TEST_CASE("a config that is no GPT-2 is refused in the words of the format") {
   ModelConfig config = small_gpt2();
   config.layer_norm = false;
   CHECK(complaint_of([&] { require_gpt2_layout(config, "x"); }) ==
-        "[x] this model cannot be said in the GPT-2 layout:\n  model.layer_norm = false: it has layer norms\n"
+        "[x] this model cannot be said in the GPT-2 layout:\n  model.layer_norm = false: that layout has "
+        "layer norms\n"
         "export it as transformer-lens or npz");
 }

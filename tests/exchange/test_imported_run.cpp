@@ -5,6 +5,7 @@
 #include "support/training.h"
 #include "tapehead/interp/ablation.h"
 #include "tapehead/train/checkpoint.h"
+#include "tapehead/train/run.h"
 #include "tapehead/train/trainer.h"
 
 using namespace tapehead;
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Config config_with(const std::vector<std::string>& overrides) {
-  return imported_config(small_gpt2(), overrides);
+  return imported_config(small_gpt2(), ".", overrides);
 }
 
 }  // namespace
@@ -26,7 +27,9 @@ TEST_CASE("an imported run has the model's bits, its config, and no steps") {
   const RunDirectory created = create_imported_run(imported, folder / "run");
   const RunDirectory run = RunDirectory::open(folder / "run");
   CHECK(run.config() == created.config());
-  CHECK(run.config().model == imported.model.config());
+  ModelConfig expected = imported.model.config();
+  expected.initialisation = Initialisation::imported;
+  CHECK(run.config().model == expected);
   CHECK(run.config().train.steps == 0);
   CHECK(run.checkpoint_steps() == std::vector<Index>{0});
   const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
@@ -57,20 +60,20 @@ TEST_CASE("the task is as long as fits, with periods that can repeat in it") {
     CAPTURE(context);
     ModelConfig model = small_gpt2();
     model.context = context;
-    const Config config = imported_config(model);  // which checks all that a config has to keep
+    const Config config = imported_config(model, ".");  // which checks all that a config has to keep
     CHECK(config.task.length == std::min(context, Index{48}));
   }
   ModelConfig model = small_gpt2();
   model.context = 1024;
   TaskConfig expected;
-  CHECK(imported_config(model).task == expected);
+  CHECK(imported_config(model, ".").task == expected);
   model.context = 11;
   expected.length = 11;
   expected.period_min = 1;
   expected.period_max = 5;
-  CHECK(imported_config(model).task == expected);
+  CHECK(imported_config(model, ".").task == expected);
   model.context = 2;
-  CHECK(complaint_of([&] { imported_config(model); }) ==
+  CHECK(complaint_of([&] { imported_config(model, "."); }) ==
         "[import] a context of 2 is too short to make a run of: expected at least 3");
 }
 
@@ -93,12 +96,12 @@ TEST_CASE("overrides change the run, and nothing of the model but its dropout") 
         std::string::npos);
 }
 
-TEST_CASE("a tokenizer beside the model comes along, under the usual names") {
+TEST_CASE("a tokenizer beside the model comes along, under the usual names, and is the one for texts") {
   const Folder folder;
   const fs::path source = folder / "source";
-  fs::create_directory(source);
-  for (const char* name : {"config.json", "model.safetensors"})
-    fs::copy_file(golden("gpt2-tied") / name, source / name);
+  ModelConfig large = small_gpt2();
+  large.vocabulary = 300;
+  export_gpt2(Transformer(large, 1), source);
   testing::BytePairs pairs;
   pairs.merge("a", "b");
   put(source / "encoder.json", pairs.vocabulary_file().text);
@@ -109,15 +112,43 @@ TEST_CASE("a tokenizer beside the model comes along, under the usual names") {
   CHECK(text_of(folder / "run/tokenizer/merges.txt") == pairs.merges_file().text);
   CHECK(std::distance(fs::directory_iterator(folder / "run/tokenizer"), {}) == 2);
 
-  // Another model's run in its place has the other's tokenizer, or none.
-  fs::remove(source / "encoder.json");
-  fs::remove(source / "vocab.bpe");
-  put(source / "characters.json", "{\"a\": 0, \"b\": 1}");
-  create_imported_run(import_gpt2(source / "model.safetensors"), folder / "run", {}, true);
-  CHECK(load_tokenizer(folder / "run/tokenizer")->decode(std::vector<std::int32_t>{1, 0}) == "ba");
-  CHECK(std::distance(fs::directory_iterator(folder / "run/tokenizer"), {}) == 1);
-  create_imported_run(import_gpt2(golden("gpt2-tied")), folder / "run", {}, true);
-  CHECK_FALSE(fs::exists(folder / "run/tokenizer"));
+  put(folder / "text", std::string(400, 'a') + std::string(400, 'b'));
+  const std::vector<std::string> on_text{"task.name=text", "task.file=" + (folder / "text").string(),
+                                         "task.length=6", "train.steps=1", "train.warmup=0"};
+  const RunDirectory run = create_imported_run(import_gpt2(source), folder / "run", on_text, true);
+  CHECK(run.config().task.tokenizer == source.string());
+  CHECK(resume_run(run, 1).task().tokenizer()->size() == 257);
+  CHECK(std::distance(fs::directory_iterator(folder / "run/tokenizer"), {}) == 2);
+}
+
+TEST_CASE("a tokenizer that is damaged, or too large for the model, is refused before anything is written") {
+  const Folder folder;
+  const fs::path source = folder / "source";
+  export_gpt2(Transformer(small_gpt2(), 1), source);
+  create_imported_run(import_gpt2(golden("gpt2-tied")), folder / "run");
+  const std::string kept = text_of(folder / "run/config.toml");
+  testing::BytePairs pairs;
+  put(source / "vocab.json", pairs.vocabulary_file().text);
+  put(source / "merges.txt", "garbage");
+  const auto complaint = [&] {
+    return failure_of([&] { create_imported_run(import_gpt2(source), folder / "run", {}, true); });
+  };
+  CHECK(complaint().find("merges.txt:1") != std::string::npos);
+  put(source / "merges.txt", pairs.merges_file().text);
+  CHECK(complaint() ==
+        "[import] the tokenizer in " + source.string() + " has 256 tokens, more than the model's 7");
+  CHECK(text_of(folder / "run/config.toml") == kept);
+  CHECK(RunDirectory::open(folder / "run").checkpoint_steps() == std::vector<Index>{0});
+}
+
+TEST_CASE("an imported run without its model does not begin again from weights of chance") {
+  const Folder folder;
+  const RunDirectory run = create_imported_run(import_gpt2(golden("gpt2-tied")), folder / "run",
+                                               std::vector<std::string>{"train.steps=2", "train.warmup=0"});
+  fs::remove(run.checkpoint_file(0));
+  CHECK(failure_of([&] {
+          resume_run(run, 1);
+        }).find("starting weights of an imported model are in its checkpoint") != std::string::npos);
 }
 
 TEST_CASE("a run that is there is kept unless it is to be replaced") {

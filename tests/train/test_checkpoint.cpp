@@ -140,7 +140,30 @@ TEST_CASE("the file holds each parameter under its name with its averages, and t
                                                              {"optimizer_steps", "3"},
                                                              {"task", "repeated_sequence"},
                                                              {"data", ""},
+                                                             {"checksum", saved.metadata.at("checksum")},
                                                              {"tapehead_version", version()}});
+}
+
+TEST_CASE("every flipped bit of a checkpoint is found") {
+  const Saved saved;
+  const std::string whole = text_of(saved.file);
+  Generator generator(1);
+  int accepted = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string damaged = whole;
+    const auto at = static_cast<std::size_t>(generator.below(static_cast<Index>(whole.size())));
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << generator.below(8)));
+    CAPTURE(at);
+    put(saved.file, damaged);
+    // A file whose checksum has lost its name is believed, and nothing else in it is another.
+    const std::string words =
+        failure_of([&] { accepted += load_checkpoint(saved.file).step == 3 ? 1 : 100; });
+    if (words == "done")
+      CHECK(same_bits(load_checkpoint(saved.file).model.parameters(), saved.model.parameters()));
+  }
+  CHECK(accepted <= 3);
+  put(saved.file, whole);
+  CHECK(load_checkpoint(saved.file).step == 3);
 }
 
 TEST_CASE("a tied table is saved once and read into both its uses") {

@@ -100,7 +100,8 @@ TEST_CASE("a value out of range is refused where it stands") {
         "x.toml:2:9: train.batch: expected an integer from 1 to 1e9, got 1000000001");
   CHECK(complaint("[train]\nbatch = 1e300") ==
         "x.toml:2:9: train.batch: expected an integer from 1 to 1e9, got 1e300");
-  CHECK(complaint("[train]\nepsilon = 0") == "x.toml:2:11: train.epsilon: expected a number above 0, got 0");
+  CHECK(complaint("[train]\nepsilon = 0") ==
+        "x.toml:2:11: train.epsilon: expected a number of at least 1e-30, got 0");
   CHECK(complaint("[train]\nmomentum = 1.0") ==
         "x.toml:2:12: train.momentum: expected a number from 0 to below 1, got 1.0");
   CHECK(complaint("[train]\nclip = -0.5") ==
@@ -309,9 +310,11 @@ TEST_CASE(
   }
   const std::vector<std::string> quoted{"task.file=\"a \\\"b\\\".txt\""};
   CHECK(parse_config("", "x", quoted).task.file == "a \"b\".txt");
-  CHECK(complaint("[task]\nfile = \"a\\u0007b\"").find("task.file: expected text in UTF-8, in quotes, got") !=
+  CHECK(complaint("[task]\nfile = \"a\\u0007b\"")
+            .find("task.file: expected text in UTF-8, in quotes, of at most 3000 bytes, got") !=
         std::string::npos);
-  CHECK(complaint("[task]\nfile = 3") == "x.toml:2:8: task.file: expected text in UTF-8, in quotes, got 3");
+  CHECK(complaint("[task]\nfile = 3") ==
+        "x.toml:2:8: task.file: expected text in UTF-8, in quotes, of at most 3000 bytes, got 3");
 }
 
 TEST_CASE("repeated sequences of one period are refused, and the honest name is told") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "support/folder.h"
@@ -175,10 +176,10 @@ TEST_CASE("a wish to stop at the last step comes too late") {
 TEST_CASE("going on from an older checkpoint first drops the later rows of both tables") {
   const Config config = tiny_config();
   const Finished finished(config);
-  put(finished.run.heads_file(), "step,head\n0,a\n0,b\n4,a\n4,b\n8,a\n8,b\n10,a\n10,b\n");
+  put(finished.run.heads_file(), "step,head\n0,a\n0,b\n0,c\n0,d\n4,a\n4,b\n4,c\n4,d\n8,a\n8,b\n8,c\n8,d\n");
   Trainer resumed(finished.run.checkpoint_file(5), 1);
   CHECK_FALSE(train_run(resumed, finished.run, stop_after(6)));
-  CHECK(text_of(finished.run.heads_file()) == "step,head\n0,a\n0,b\n4,a\n4,b\n");
+  CHECK(text_of(finished.run.heads_file()) == "step,head\n0,a\n0,b\n0,c\n0,d\n4,a\n4,b\n4,c\n4,d\n");
   CHECK(CsvTable::read(finished.run.metrics_file()).numbers("step") == std::vector<double>{0, 4});
 }
 
@@ -237,25 +238,27 @@ TEST_CASE("a table that lacks an evaluation, or has one too many, is not gone on
     CHECK(text_of(file) == text);
     return words;
   };
-  const auto missing = [&](const std::filesystem::path& file, int step) {
+  const auto missing = [&](const std::filesystem::path& file, const char* rows, int step) {
     return fmt::format(
-        "[run] {} should tell of the evaluations up to the checkpoint of step 5; rows are missing "
-        "or out of order, the first of step {}",
-        file.string(), step);
+        "[run] {} should have {} for each evaluation up to the checkpoint of step 5; those of step {} "
+        "are missing or out of order",
+        file.string(), rows, step);
   };
   const auto [zero, zero_size] = line("0,");
   const auto [four, four_size] = line("4,");
   std::string cut = metrics;
   CHECK(complaint(finished.run.metrics_file(), cut.erase(four, four_size)) ==
-        missing(finished.run.metrics_file(), 4));
+        missing(finished.run.metrics_file(), "1 row", 4));
   cut = metrics;
   CHECK(complaint(finished.run.metrics_file(), cut.erase(zero, zero_size)) ==
-        missing(finished.run.metrics_file(), 0));
+        missing(finished.run.metrics_file(), "1 row", 0));
   put(finished.run.metrics_file(), metrics);
-  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n8,a\n") ==
-        missing(finished.run.heads_file(), 4));
-  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n4,a\n5,a\n") ==
-        missing(finished.run.heads_file(), 5));
+  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n0,b\n0,c\n0,d\n8,a\n") ==
+        missing(finished.run.heads_file(), "4 rows", 4));
+  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n0,b\n0,c\n4,a\n4,b\n4,c\n4,d\n") ==
+        missing(finished.run.heads_file(), "4 rows", 0));
+  CHECK(complaint(finished.run.heads_file(), "step,head\n0,a\n0,b\n0,c\n0,d\n4,a\n4,b\n4,c\n4,d\n5,a\n") ==
+        fmt::format("[run] {} has 1 rows too many up to step 5", finished.run.heads_file().string()));
 }
 
 TEST_CASE("a damaged checkpoint is an error that says from where one could go on") {
@@ -285,10 +288,46 @@ TEST_CASE("a config that is not the checkpoint's is refused by the name of its f
   changed.train.learning_rate = 0.25;
   put(finished.run.path() / "config.toml", to_toml(changed));
   const RunDirectory run = RunDirectory::open(finished.run.path());
-  CHECK(
-      complaint_of([&] {
-        resume_run(run, 1);
-      }).starts_with((run.path() / "config.toml").string() + ": train.learning_rate was changed to 0.25, "));
+  CHECK(complaint_of([&] { resume_run(run, 1); }).find("train.learning_rate is 0.25 in the one and ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a run that was removed, or replaced by another, is not written into any more") {
+  const Config config = tiny_config();
+  for (const bool replaced : {false, true}) {
+    CAPTURE(replaced);
+    const Folder folder;
+    const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+    Trainer trainer(config, 1);
+    RunObserver observer;
+    std::optional<RunDirectory> other;
+    observer.stepped = [&](const Trainer& at, const Trainer::StepReport&) {
+      if (at.step() != 3) return;
+      std::filesystem::remove_all(run.path());
+      if (replaced) other = RunDirectory::create(run.path(), config, false);
+    };
+    CHECK(failure_of([&] { train_run(trainer, run, observer); }) ==
+          "[run] " + run.path().string() +
+              " was removed or replaced while it was being written; nothing more is written into it");
+    CHECK_FALSE(std::filesystem::exists(run.metrics_file()));
+  }
+}
+
+TEST_CASE("an evaluation whose loss is not finite ends the run with the op that made it, and is not saved") {
+  Config config = tiny_config();
+  config.model.layer_norm = false;
+  config.train.optimizer = "sgd";
+  config.train.clip = 0;
+  config.train.warmup = 0;
+  config.train.steps = 1;
+  config.train.learning_rate = sizeof(Real) == 4 ? 1e18 : 1e150;
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  const std::string words = failure_of([&] { train_run(trainer, run, {}); });
+  CHECK(words.starts_with("[train] the evaluation's loss is not finite after step 1, shard 0: "));
+  CHECK(words.find("made the first") != std::string::npos);
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0});
 }
 
 TEST_CASE("parameters that are not finite are never saved, and the last good checkpoint stays") {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,7 @@ class Parameters {
 
  private:
   std::vector<Entry> entries_;
+  std::set<std::string> names_;
   Index count_ = 0;
   Tensor values_;
   std::uint64_t version_ = 0;

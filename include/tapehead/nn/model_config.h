@@ -14,8 +14,9 @@ enum class Positions { learned, sinusoidal, none };
 /// projection counts one head's width as its inputs, and embeddings count the model's width. `gpt2`: 0.02,
 /// and 0.02/sqrt(2 layers) for the projections that write to the residual stream (Radford et al. 2019,
 /// section 2.3). Under `fan_in` every head writes at full size, so the stream grows with heads and layers: it
-/// is meant for few of both.
-enum class Initialisation { fan_in, gpt2 };
+/// is meant for few of both. `imported`: none; they come from a checkpoint, and a model of this config cannot
+/// be drawn.
+enum class Initialisation { fan_in, gpt2, imported };
 
 struct ModelConfig {
   Index vocabulary = 64;

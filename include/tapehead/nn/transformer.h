@@ -15,7 +15,8 @@ namespace tapehead {
 /// Owns its parameters; can be moved, not copied. Const in use: any number of passes may run at once.
 class Transformer {
  public:
-  /// Weights drawn from `seed`. Throws Error for sizes that do not fit together.
+  /// Weights drawn from `seed`. Throws Error for sizes that do not fit together, and for
+  /// Initialisation::imported.
   Transformer(const ModelConfig& config, std::uint64_t seed);
   /// All parameters zero, for whoever reads them from a file next. Throws Error as above.
   static Transformer zeros(const ModelConfig& config);

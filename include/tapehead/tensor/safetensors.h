@@ -46,6 +46,9 @@ class SafetensorsFile {
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   bool contains(std::string_view name) const { return find(name) != nullptr; }
 
+  /// The bytes of all tensors, as they lie in the file.
+  std::string_view payload() const { return file_.bytes().substr(payload_begin_); }
+
   /// The tensor of that name: F32, F64, F16 or BF16, rounded to Real. Throws Error for a name that is not
   /// there, another dtype, or more axes than a Shape has.
   Tensor read(std::string_view name) const;

@@ -1,5 +1,6 @@
 /// A model on its way, in one safetensors file: parameters by name, the optimizer's averages, and in the
-/// metadata the resolved config, the step and the version.
+/// metadata the resolved config, the step, the task, the fingerprint of its data, the version, and a checksum
+/// of all that, by which damage is found.
 #pragma once
 
 #include <filesystem>

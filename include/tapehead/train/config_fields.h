@@ -29,6 +29,9 @@ struct Allowed {
   std::vector<std::string_view> words = {};
 };
 
+/// No text is longer, so that a config stays one that is read.
+inline constexpr std::size_t kLongestText = 3000;
+
 /// No count is larger, so that products of two stay within Index.
 inline constexpr double kLargestCount = 1e9;
 

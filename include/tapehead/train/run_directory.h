@@ -29,6 +29,9 @@ class RunDirectory {
   /// UsageError if another program writes into it.
   static RunDirectory open_for_writing(const std::filesystem::path& path);
 
+  /// Throws Error if the run that this one is locked for was removed, or another put in its place.
+  void require_held() const;
+
   const std::filesystem::path& path() const { return path_; }
   const Config& config() const { return config_; }
   std::filesystem::path metrics_file() const { return path_ / "metrics.csv"; }

@@ -20,8 +20,11 @@ class Trainer {
  public:
   /// A fresh model. Throws UsageError as validate(Config) does.
   Trainer(const Config& config, int threads);
-  /// Continues from a checkpoint's model, optimizer and step.
+  /// Continues from a checkpoint's model, optimizer and step. Throws as load_checkpoint, restore_optimizer
+  /// and task_of do.
   Trainer(const std::filesystem::path& checkpoint, int threads);
+  /// The same from a checkpoint that was read from `file` already.
+  Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads);
 
   struct StepReport {
     double loss;           ///< mean over the batch's positions, in nats, before the update
@@ -42,14 +45,15 @@ class Trainer {
   const Optimizer& optimizer() const { return *optimizer_; }
   int threads() const { return threads_; }
 
+  /// What made the first number that is not finite, in shard `first_shard` of the batch or one after it, if
+  /// that was the next step's.
+  std::string fault_in(const Batch& batch, Index first_shard = 0) const;
+
  private:
-  Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads);
   Gradients gradients_of(const Batch& batch, StepReport& report, Profile* profile) const;
   /// The loss of shard `index` of the next step's batch.
   Variable loss_of(Tape& tape, const Batch& batch, Index index, const Watch& watch = {}) const;
   Index shards_in(const Batch& batch) const;
-  /// What made the first number that is not finite, in shard `first_shard` of the batch or one after it.
-  std::string fault_in(const Batch& batch, Index first_shard) const;
   [[noreturn]] void fail_at(const char* what, const std::string& fault) const;
 
   Config config_;
@@ -59,6 +63,10 @@ class Trainer {
   Transformer model_;
   std::unique_ptr<Optimizer> optimizer_;
 };
+
+/// The checkpoint's task. Throws UsageError if its data are no longer those that were trained on, and as
+/// make_task.
+std::unique_ptr<Task> task_of(const Checkpoint& checkpoint);
 
 /// The batch that a run is evaluated on: from its own seed, always the same, never trained on. `task` is the
 /// config's.
