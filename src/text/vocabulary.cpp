@@ -30,7 +30,10 @@ class EntryReader final : public nlohmann::json_sax<Json> {
   bool null() override { return out_of_place("null"); }
   bool boolean(bool value) override { return out_of_place(value ? "true" : "false"); }
   bool number_integer(std::int64_t value) override { return out_of_place(std::to_string(value)); }
-  bool number_float(double, const std::string& text) override { return out_of_place(text); }
+  bool number_float(double, const std::string& text) override {
+    constexpr std::size_t shown = 40;
+    return out_of_place(text.size() > shown ? text.substr(0, shown) + "..." : text);
+  }
   bool string(std::string& text) override { return out_of_place(quoted_name(text)); }
   bool binary(Json::binary_t&) override { return out_of_place("binary data"); }
   bool start_array(std::size_t) override { return out_of_place("an array"); }

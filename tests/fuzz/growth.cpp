@@ -4,9 +4,12 @@
 #include <string_view>
 
 #include "fuzz/allocation.h"
+#include "support/byte_pairs.h"
 #include "support/testing.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/safetensors_header.h"
+#include "tapehead/text/byte_pair_tokenizer.h"
+#include "tapehead/text/character_tokenizer.h"
 #include "tapehead/train/config.h"
 
 namespace tapehead {
@@ -94,6 +97,48 @@ TEST_CASE("reading a config allocates less than 2.5 MiB, however long it is") {
       most = std::max(most, bytes);
     }
   CHECK(most > 1'000'000);
+}
+
+TEST_CASE("reading a vocabulary allocates less than thirty times its size") {
+  const auto read = [](const std::string& text) { Vocabulary({"v.json", text}); };
+  const auto read_characters = [](const std::string& text) { CharacterTokenizer({"c.json", text}); };
+  for (const Repeated& input : {
+           Repeated{R"({"a":0)", R"(,"@":@)", "}"},
+           Repeated{R"({"a":0)", R"(,"a":0)", "}"},
+           Repeated{R"({"a":0)", R"(,"a":0)", ""},
+           Repeated{R"({"a":0)", R"(,"a token in a block of its own":0)", "}"},
+           Repeated{R"({"a)", "a", R"(":0})"},
+           Repeated{R"({"a)", R"(\u0000)", R"(":0})"},
+           Repeated{R"({"a":)", "1", "}"},
+           Repeated{R"({"a":0.)", "1", "}"},
+           Repeated{R"({"a":)", "[", ""},
+       })
+    for (const std::size_t size : {5'000, 150'000, 1'000'000}) {
+      CAPTURE(input.begin);
+      CAPTURE(input.unit);
+      const std::string text = input.text(size);
+      CHECK(allocated(text, read) < 30 * static_cast<Index>(text.size()));
+      CHECK(allocated(text, read_characters) < 30 * static_cast<Index>(text.size()));
+    }
+}
+
+TEST_CASE("reading merges allocates less than twenty times their size") {
+  testing::BytePairs pairs;
+  pairs.tokens.emplace_back("aa");
+  const Vocabulary vocabulary(pairs.vocabulary_file());
+  const auto read = [&](const std::string& text) { Merges({"m.txt", text}, vocabulary); };
+  for (const Repeated& input : {
+           Repeated{"", "a a\n", ""},
+           Repeated{"", "\n", ""},
+           Repeated{"a ", "a", "\n"},
+           Repeated{"#version", "a", "\n"},
+           Repeated{"", " ", ""},
+       })
+    for (const std::size_t size : {5'000, 150'000, 1'000'000}) {
+      CAPTURE(input.begin);
+      CAPTURE(input.unit);
+      CHECK(allocated(input.text(size), read) < 20 * static_cast<Index>(size));
+    }
 }
 
 }  // namespace tapehead

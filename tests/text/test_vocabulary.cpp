@@ -51,6 +51,7 @@ TEST_CASE("a vocabulary file that is no flat object of whole numbers is refused"
   CHECK(fault(R"({"a":1e0})") == expected + "1e0");
   CHECK(fault(R"({"a":2147483648})") == expected + "2147483648");
   CHECK(fault(R"({"a":99999999999999999999})") == expected + "99999999999999999999");
+  CHECK(fault("{\"a\":0." + std::string(100, '1') + "}") == expected + "0." + std::string(38, '1') + "...");
   CHECK(fault(R"({"a":null})") == expected + "null");
   CHECK(fault(R"({"a":true})") == expected + "true");
   CHECK(fault(R"({"a":[)" + std::string(100000, '[')) == expected + "an array");

@@ -192,11 +192,11 @@ TEST_CASE("text that is not TOML is refused with its place and its line") {
   CHECK(complaint(std::string_view("a = 1\0b", 7)).starts_with("x.toml:1:"));
 }
 
-TEST_CASE("letters beyond ASCII are welcome in comments and refused elsewhere") {
+TEST_CASE("letters beyond ASCII are welcome in comments and double quotes, and refused elsewhere") {
   CHECK(complaint("\xEF\xBB\xBF# été\n[model] # 学\nlayers = 2 # é\n") == "accepted");
   CHECK(complaint("[model]\n  été = 2") ==
-        "x.toml:2:3: expected only ASCII outside comments and strings, got 'é'");
-  CHECK(complaint("[学]") == "x.toml:1:2: expected only ASCII outside comments and strings, got '学'");
+        "x.toml:2:3: expected ASCII outside comments and double quotes, got 'é'");
+  CHECK(complaint("[学]") == "x.toml:1:2: expected ASCII outside comments and double quotes, got '学'");
   CHECK(complaint("# é\n[task]\nname = \"é\"")
             .starts_with("x.toml:3:8: task.name: expected repeated_sequence, "));
   CHECK(complaint("[task]\nname = \"#\" \xC2\xA0").starts_with("x.toml:2:"));
@@ -246,7 +246,7 @@ TEST_CASE("an override that is no assignment or no value is refused") {
   CHECK(complaint("", {"model.layers"}) == "--set model.layers: expected table.key=value");
   CHECK(complaint("", {""}) == "--set : expected table.key=value");
   CHECK(complaint("", {"task.name=é"}) ==
-        "--set task.name=é:1:1: expected only ASCII outside comments and strings, got 'é'");
+        "--set task.name=é:1:1: expected ASCII outside comments and double quotes, got 'é'");
   for (const std::string text : {"model.layers=", "model.layers=[", "model.layers=#", "model.layers=2 3",
                                  "model.layers=2\nother=3", "model.layers=[\n"}) {
     CAPTURE(text);
@@ -301,6 +301,7 @@ TEST_CASE(
         "x.toml:2:8: task.file: expected the path of a text, got nothing (task.file is the default)");
   CHECK(parse_config("[task]\nname = \"text\"\nfile = \"Bücher/学.txt\"  # ü", "x").task.file ==
         "Bücher/学.txt");
+  CHECK(parse_config("[task]\nfile = \"\"\"\\\n  \\\\é😀\"\"\"", "x").task.file == "\\é😀");
   for (const char* path : {"data/kjv.txt", "it's here.txt", "true", "1.5", "a\\b", "été.txt"}) {
     CAPTURE(path);
     const std::vector<std::string> override{std::string("task.file=") + path};

@@ -14,22 +14,33 @@ TEST_CASE("plain text, and text with strings and comments, stays as it is") {
   }
 }
 
-TEST_CASE("letters beyond ASCII stay in strings and are masked in comments") {
-  CHECK(safe_toml("a = \"é\" # é\n", "f") == "a = \"é\" # ?\n");
-  CHECK(safe_toml("a = 'é' # it's é\n", "f") == "a = 'é' # it's ?\n");
-  CHECK(safe_toml("a = \"\"\"é\n\"é\"\"\"\" # é\n", "f") == "a = \"\"\"é\n\"é\"\"\"\" # ?\n");
-  CHECK(safe_toml("a = '''é\n'''\n", "f") == "a = '''é\n'''\n");
+TEST_CASE("letters beyond ASCII are escapes in double quotes and masked in comments") {
+  CHECK(safe_toml("a = \"é学😀\" # é\n", "f") == "a = \"\\u00E9\\u5B66\\U0001F600\" # ?\n");
+  CHECK(safe_toml("\"\x7f\u00a0\uffff\U00010000\U0010ffff\"", "f") ==
+        "\"\x7f\\u00A0\\uFFFF\\U00010000\\U0010FFFF\"");
+  CHECK(safe_toml("a = \"\\\\é\\\"é\" # é\n", "f") == "a = \"\\\\\\u00E9\\\"\\u00E9\" # ?\n");
+  CHECK(safe_toml("a = 'e' # it's é\n", "f") == "a = 'e' # it's ?\n");
+  CHECK(safe_toml("a = \"\"\"\\\né\n\"é\"\"\"\" # é\n", "f") ==
+        "a = \"\"\"\\\n\\u00E9\n\"\\u00E9\"\"\"\" # ?\n");
+  CHECK(safe_toml("a = '''e\n'e'''' # é\n", "f") == "a = '''e\n'e'''' # ?\n");
   CHECK(safe_toml("# \"é\n# '\"\"\"é\n", "f") == "# \"?\n# '\"\"\"?\n");
 }
 
 TEST_CASE("a letter beyond ASCII elsewhere is refused where it stands, counted in characters") {
-  CHECK(complaint_of([] { safe_toml("a = 1\né = 2\n", "f"); }) ==
-        "f:2:1: expected only ASCII outside comments and strings, got 'é'");
-  CHECK(complaint_of([] { safe_toml("a = \"éé\" é\n", "f"); }) ==
-        "f:1:10: expected only ASCII outside comments and strings, got 'é'");
-  CHECK(complaint_of([] { safe_toml("a = \"open\né\"\n", "f"); }) ==
-        "f:2:1: expected only ASCII outside comments and strings, got 'é'");
-  CHECK(complaint_of([] { safe_toml("a = \"x\\\\\"é", "f"); }).starts_with("f:1:10: "));
+  const std::string expected = "expected ASCII outside comments and double quotes, got 'é'";
+  CHECK(complaint_of([] { safe_toml("a = 1\né = 2\n", "f"); }) == "f:2:1: " + expected);
+  CHECK(complaint_of([] { safe_toml("a = \"éé\" é\n", "f"); }) == "f:1:10: " + expected);
+  CHECK(complaint_of([] { safe_toml("a = \"open\né\"\n", "f"); }) == "f:2:1: " + expected);
+  CHECK(complaint_of([] { safe_toml("a = \"x\\\\\"é", "f"); }) == "f:1:10: " + expected);
+  CHECK(complaint_of([] { safe_toml("a = 'xé'", "f"); }) == "f:1:7: " + expected);
+  CHECK(complaint_of([] { safe_toml("a = '''\né'''", "f"); }) == "f:2:1: " + expected);
+}
+
+TEST_CASE("a letter beyond ASCII does not become a part of an escape") {
+  for (const char* text : {"a = \"\\é\"", "a = \"\\\\\\é\"", "a = \"\"\"\\é\"\"\""})
+    CHECK(complaint_of([&] {
+            safe_toml(text, "f");
+          }).ends_with(": expected an escape of TOML after a backslash"));
 }
 
 TEST_CASE("bytes that are no UTF-8 are refused anywhere") {

@@ -1,7 +1,7 @@
 /// TOML as text that the parser can be given.
 ///
-/// toml++ 3.3 has undefined behaviour on letters beyond ASCII in a key. No key of ours needs one: they are
-/// let through in strings, such as paths, masked in comments, and refused elsewhere.
+/// toml++ 3.3 has undefined behaviour on characters beyond ASCII wherever it looks for a key, a blank or the
+/// end of a value, so it is given none. Those in double quotes, such as a path has, it is given as escapes.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace tapehead {
 
-/// The text with every character that comments have beyond ASCII replaced by '?', without a byte-order mark.
-/// `place` begins errors: the name of a file. Throws UsageError, with line and column, for bytes that are no
-/// UTF-8 and for characters beyond ASCII outside comments and strings.
+/// The text without a byte-order mark and without characters beyond ASCII: each is '?' in comments, and in
+/// double quotes the escape that means it. `place` begins errors: the name of a file. Throws UsageError, with
+/// line and column, for bytes that are no UTF-8 and for characters beyond ASCII elsewhere.
 std::string safe_toml(std::string_view text, std::string_view place);
 
 }  // namespace tapehead
