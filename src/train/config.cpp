@@ -17,9 +17,9 @@
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
-#include "tapehead/tensor/memory.h"
 #include "tapehead/text/utf8.h"
 #include "tapehead/train/config_fields.h"
+#include "tapehead/train/config_rules.h"
 #include "tapehead/train/safe_toml.h"
 
 // With NDEBUG toml++ 3.3 hands its assertions to the optimiser as facts, though a file such as "[" breaks
@@ -217,72 +217,6 @@ void apply_override(std::string_view text, Config& config, Places& places) {
   assign(field, *value.get("value"), place, config, places);
 }
 
-/// A promise between two fields, and the message when it is broken; the first is the one to change.
-struct Rule {
-  bool holds;
-  std::array<std::string, 2> fields;
-  std::string message;
-};
-
-std::vector<Rule> rules(const Config& config) {
-  const auto& [model, task, train] = config;
-  const auto at_most = [](const char* name, Index value, const char* other, Index most) {
-    return Rule{
-        value <= most, {name, other}, fmt::format("expected at most {} ({}), got {}", other, most, value)};
-  };
-  const auto less_than = [](const char* name, Index value, const char* other, Index bound) {
-    return Rule{
-        value < bound, {name, other}, fmt::format("expected less than {} ({}), got {}", other, bound, value)};
-  };
-  std::vector<Rule> list{
-      {model.width % model.heads == 0,
-       {"model.width", "model.heads"},
-       fmt::format("expected a multiple of model.heads ({}), got {}", model.heads, model.width)},
-      at_most("task.length", task.length, "model.context", model.context),
-      at_most("train.warmup", train.warmup, "train.steps", train.steps),
-  };
-  // Inputs, targets, kinds and copies of each position.
-  constexpr double kPositionBytes = 13;
-  const double most = physical_memory() / 2;
-  const auto fits = [&](const char* name, Index sequences) {
-    const double bytes = kPositionBytes * static_cast<double>(sequences) * static_cast<double>(task.length);
-    list.push_back(
-        {bytes <= most,
-         {name, "task.length"},
-         fmt::format("expected sequences that fit in half of this machine's {:.3g} GB of memory, got {}",
-                     physical_memory() / 1e9, sequences)});
-  };
-  fits("train.batch", train.batch);
-  fits("train.evaluation_sequences", train.evaluation_sequences);
-  const double pattern =
-      static_cast<double>(sizeof(Real)) * static_cast<double>(std::min(train.shard, train.batch)) *
-      static_cast<double>(model.heads) * static_cast<double>(task.length) * static_cast<double>(task.length);
-  list.push_back(
-      {pattern <= most,
-       {"task.length", "train.shard"},
-       fmt::format("expected attention patterns of a shard that fit in half of this machine's {:.3g} GB of "
-                   "memory, got {}",
-                   physical_memory() / 1e9, task.length)});
-  if (task.name == "fixed_period_sequence")
-    list.push_back(less_than("task.period", task.period, "task.length", task.length));
-  if (task.name == "text") {
-    list.push_back(
-        {!task.file.empty(), {"task.file", "task.name"}, "expected the path of a text, got nothing"});
-    list.push_back({!task.tokenizer.empty(),
-                    {"task.tokenizer", "task.name"},
-                    "expected \"characters\" or the path of a folder, got nothing"});
-  }
-  if (task.name == "repeated_sequence") {
-    list.push_back(less_than("task.period_max", task.period_max, "task.length", task.length));
-    list.push_back(less_than("task.period_min", task.period_min, "task.period_max", task.period_max));
-    if (task.period_min == task.period_max)
-      list.back().message +=
-          ": with one period for all, one layer solves the task by position; if that is wanted, the task is "
-          "\"fixed_period_sequence\"";
-  }
-  return list;
-}
-
 /// Points at the field that was overridden, else at the first that was given.
 std::string place_of(const Rule& rule, const Places& places) {
   std::string place;
@@ -297,7 +231,7 @@ void check(const Config& config, const Places& places) {
   for (const ConfigField& field : config_fields())
     if (const FieldValue value = field.get(config); !field.admits(value))
       fail("[config]", "{}: expected {}, got {}", field.name(), field.expected(), written(value));
-  for (const Rule& rule : rules(config)) {
+  for (const Rule& rule : rules_of(config)) {
     if (rule.holds) continue;
     std::string defaults;
     for (const std::string& name : rule.fields)

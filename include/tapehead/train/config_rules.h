@@ -1,0 +1,24 @@
+/// What the fields of a config promise one another, and the machine's memory.
+///
+/// What a field may be by itself is in config_fields.h.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tapehead/train/config.h"
+
+namespace tapehead {
+
+/// A promise between two fields, and the message when it is broken; the first is the one to change.
+struct Rule {
+  bool holds;
+  std::array<std::string, 2> fields;
+  std::string message;
+};
+
+/// All of them, kept or broken.
+std::vector<Rule> rules_of(const Config& config);
+
+}  // namespace tapehead
