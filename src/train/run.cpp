@@ -148,10 +148,10 @@ bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& obs
     const Evaluation evaluation =
         evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});
     if (!std::isfinite(evaluation.loss()))
-      throw Error(fmt::format(
-          "[train] the evaluation's loss is not finite after step {}, {}; a smaller learning rate "
-          "may help",
-          trainer.step(), trainer.fault_in(batch)));
+      throw Error(
+          fmt::format("[train] the evaluation's loss is not finite after step {}, {}; {} may help",
+                      trainer.step(), trainer.fault_in(batch),
+                      trainer.step() == 0 ? "another model.initialisation" : "a smaller learning rate"));
     run.require_held();
     append_metrics(run, trainer, evaluation, last, seconds());
     if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
