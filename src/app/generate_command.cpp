@@ -20,8 +20,7 @@ Arguments generate_arguments() {
                       "RUN");
   arguments.options()("prompt",
                       "the text to go on with (empty: an end of text, where the tokenizer has one); for a "
-                      "run without a tokenizer, "
-                      "token ids",
+                      "run without a tokenizer, token ids",
                       cxxopts::value<std::string>(), "TEXT");
   arguments.options()("tokens", "how many to write (default: 200); an end of text ends it before",
                       cxxopts::value<std::string>(), "N");

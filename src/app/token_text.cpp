@@ -16,11 +16,15 @@ TokenText::TokenText(const RunDirectory& run)
 }
 
 std::vector<std::int32_t> TokenText::tokens(const std::string& written, Specials specials) const {
-  if (tokenizer_ != nullptr) try {
-      return tokenizer_->encode(written, specials);
-    } catch (const Error& error) {
-      throw UsageError(error.what());
-    }
+  if (tokenizer_ == nullptr) return numbers(written);
+  try {
+    return tokenizer_->encode(written, specials);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::vector<std::int32_t> TokenText::numbers(const std::string& written) const {
   std::vector<std::int32_t> ids;
   const char* at = written.data();
   const char* const end = at + written.size();

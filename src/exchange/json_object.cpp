@@ -8,7 +8,6 @@
 
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
-#include "tapehead/tensor/safetensors_header.h"
 #include "tapehead/train/config_fields.h"
 
 namespace tapehead {

@@ -37,8 +37,7 @@ CsvTable table_until(const std::filesystem::path& file, const TrainConfig& confi
     for (const Index end = row + rows; row < end; ++row)
       require(row < table.rows() && table.number(row, "step") == static_cast<double>(at),
               "[run] {} should have {} row{} for each evaluation up to the checkpoint of step {}; those of "
-              "step {} are "
-              "missing or out of order",
+              "step {} are missing or out of order",
               file.string(), rows, rows == 1 ? "" : "s", step, at);
   require(row == table.rows(), "[run] {} has {} rows too many up to step {}", file.string(),
           table.rows() - row, step);
@@ -83,9 +82,11 @@ Checkpoint newest_checkpoint(const RunDirectory& run, const std::vector<Index>& 
             checkpoint.step);
     return checkpoint;
   } catch (const Error& error) {
+    const bool imported = run.config().model.initialisation == Initialisation::imported;
     const std::string way_out =
-        steps.size() == 1 ? "with it moved away, the run begins again"
-                          : fmt::format("with it moved away, the run goes on from step {}", steps.end()[-2]);
+        steps.size() > 1 ? fmt::format("with it moved away, the run goes on from step {}", steps.end()[-2])
+        : imported       ? "import the model again, with --overwrite"
+                         : "with it moved away, the run begins again";
     throw Error(fmt::format("{}; {}", error.what(), way_out));
   }
 }

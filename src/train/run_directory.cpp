@@ -145,13 +145,12 @@ RunDirectory RunDirectory::open_for_writing(const fs::path& path) {
 
 void RunDirectory::require_held() const {
   if (lock_ == nullptr) return;
-  struct stat held {
-  }, there{};
+  struct stat held {};
+  struct stat there {};
   const bool same = ::fstat(lock_->get(), &held) == 0 && ::stat((path_ / kLock).c_str(), &there) == 0 &&
                     held.st_ino == there.st_ino && held.st_dev == there.st_dev;
   require(same && is_run(path_),
-          "[run] {} was removed or replaced while it was being written; nothing more is "
-          "written into it",
+          "[run] {} was removed or replaced while it was being written; nothing more is written into it",
           path_.string());
 }
 

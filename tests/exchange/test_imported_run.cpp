@@ -145,6 +145,9 @@ TEST_CASE("an imported run without its model does not begin again from weights o
   const Folder folder;
   const RunDirectory run = create_imported_run(import_gpt2(golden("gpt2-tied")), folder / "run",
                                                std::vector<std::string>{"train.steps=2", "train.warmup=0"});
+  const std::string whole = text_of(run.checkpoint_file(0));
+  put(run.checkpoint_file(0), whole.substr(0, whole.size() / 2));
+  CHECK(failure_of([&] { resume_run(run, 1); }).ends_with("; import the model again, with --overwrite"));
   fs::remove(run.checkpoint_file(0));
   CHECK(failure_of([&] {
           resume_run(run, 1);

@@ -29,6 +29,8 @@ class TokenText {
   std::optional<std::int32_t> end_of_text() const;
 
  private:
+  std::vector<std::int32_t> numbers(const std::string& written) const;
+
   std::string run_;
   Index model_vocabulary_;
   std::unique_ptr<Tokenizer> tokenizer_;

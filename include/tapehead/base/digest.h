@@ -3,12 +3,12 @@
 /// Every change of one word changes it. It is no protection against somebody who means to deceive.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
-
-#include <fmt/core.h>
 
 namespace tapehead {
 
