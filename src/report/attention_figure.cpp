@@ -1,5 +1,7 @@
 #include "tapehead/report/attention_figure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -141,16 +143,18 @@ void show_scale(Figure& figure, int left, int top, int bottom) {
       (left + 66.0) / figure.width, 1 - 0.5 * (top + bottom) / figure.height, kInk);
 }
 
-/// A token's text with what cannot be seen in it made visible, and not too long for an axis.
+/// A token's text with what cannot be seen in it made visible, and no longer than the ids that the axes have
+/// room for.
 std::string visible(std::string_view bytes) {
-  constexpr std::size_t kMost = 8;
-  std::string sign;
-  for (; !bytes.empty() && sign.size() < kMost; bytes.remove_prefix(first_character(bytes).length)) {
-    const Utf8Character character = first_character(bytes);
-    const std::string_view text = bytes.substr(0, character.length);
-    sign += text == " " ? "␣" : text == "\n" ? "↵" : is_printable(text) ? std::string(text) : "·";
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> signs;
+  for (; !bytes.empty(); bytes.remove_prefix(first_character(bytes).length)) {
+    const std::string_view text = bytes.substr(0, first_character(bytes).length);
+    signs.emplace_back(text == " " ? "␣" : text == "\n" ? "↵" : is_printable(text) ? text : "·");
   }
-  return bytes.empty() ? sign : sign + "…";
+  if (signs.size() <= kMost) return fmt::format("{}", fmt::join(signs, ""));
+  signs.resize(kMost - 1);
+  return fmt::format("{}…", fmt::join(signs, ""));
 }
 
 /// Lines of words below the maps.

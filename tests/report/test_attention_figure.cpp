@@ -3,6 +3,7 @@
 #include <set>
 
 #include "report/drawing.h"
+#include "support/byte_pairs.h"
 #include "support/testing.h"
 #include "tapehead/base/require.h"
 #include "tapehead/text/character_tokenizer.h"
@@ -79,6 +80,21 @@ TEST_CASE("tokens of a text are what they say, with blanks and line ends to be s
   const Tokens tokens(1, 5, tokenizer.encode("é a\n\x01"));
   CHECK(token_signs(tokens, 64, &tokenizer) == std::vector<std::string>{"é", "␣", "a", "↵", "·"});
   CHECK(token_signs(Tokens(1, 1, 7), 64, &tokenizer) == std::vector<std::string>{"H"});  // of the model alone
+}
+
+TEST_CASE("a token's text on an axis is no longer than five signs") {
+  testing::BytePairs pairs;
+  pairs.merge("a", "b");
+  pairs.merge("ab", "c");
+  pairs.merge("abc", "d");
+  pairs.merge("abcd", "e");
+  pairs.merge("abcde", "f");
+  const BytePairTokenizer tokenizer = pairs.tokenizer();
+  for (const auto& [text, sign] : {std::pair("abcde", "abcde"), {"abcdef", "abcd…"}}) {
+    const std::vector<std::int32_t> ids = tokenizer.encode(text);
+    REQUIRE(ids.size() == 1);
+    CHECK(token_signs(Tokens(1, 1, ids), 300, &tokenizer) == std::vector<std::string>{sign});
+  }
 }
 
 TEST_CASE("a text's figure does not claim that it repeats") {
