@@ -12,9 +12,10 @@
 #include "tapehead/exchange/export.h"          // models for other programs
 #include "tapehead/exchange/gpt2.h"            // somebody else's GPT-2
 #include "tapehead/interp/ablation.h"          // what the loss does without a head
-#include "tapehead/interp/edits.h"             // changing a pass from outside
 #include "tapehead/interp/head_scores.h"       // what a head looks at
-#include "tapehead/interp/recorder.h"          // reading a pass from outside
+#include "tapehead/interp/scored_run.h"        // whole runs, with the scores of their heads
+#include "tapehead/nn/edits.h"                 // changing a pass from outside
+#include "tapehead/nn/recorder.h"              // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
 #include "tapehead/tasks/text_windows.h"       // a text, window by window

@@ -95,7 +95,7 @@ int ablate_command(const Words& words) {
   arguments.flag("json") ? print_json(run, plain, ablations) : print_table(run, plain, ablations);
   std::cout.flush();
   if (!one_head)
-    ablation_table(ablations, run.checkpoint.step, run.batch.size()).write(run.directory.ablation_file());
+    ablation_table(ablations, run.checkpoint.step, run.batch.size()).write(run.directory.table_file("ablation"));
   return 0;
 }
 

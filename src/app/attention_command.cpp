@@ -10,7 +10,7 @@
 #include "tapehead/app/table.h"
 #include "tapehead/app/token_text.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 
 namespace tapehead::app {
 
@@ -38,7 +38,7 @@ std::vector<Map> maps_of(const Transformer& model, const std::vector<std::int32_
     if (std::ranges::find(sites, pattern(head.layer)) == sites.end()) sites.push_back(pattern(head.layer));
   Recorder recorder(sites);
   const auto length = static_cast<Index>(ids.size());
-  model(Pass().watched_by({&recorder}), Tokens(1, length, ids));
+  model(Pass().watched_by({recorder}), Tokens(1, length, ids));
   std::vector<Map> maps;
   for (const Site& head : heads) {
     const Tensor weights = recorder.at(pattern(head.layer));

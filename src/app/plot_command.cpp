@@ -16,7 +16,7 @@ int plot_command(const Words& words) {
   const RunDirectory run = RunDirectory::open(arguments.positional());
   for (const auto& [table, command] :
        {std::pair(run.metrics_file(), "train"), std::pair(run.heads_file(), "train"),
-        std::pair(run.ablation_file(), "ablate")})
+        std::pair(run.table_file("ablation"), "ablate")})
     if (!std::filesystem::exists(table))
       spdlog::warn("{} is not there, and its figure is left out; tapehead {} makes it", table.string(),
                    command);

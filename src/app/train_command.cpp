@@ -10,27 +10,11 @@
 #include "tapehead/app/shell_word.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/head_scores.h"
-#include "tapehead/train/csv.h"
-#include "tapehead/train/run.h"
+#include "tapehead/interp/scored_run.h"
 
 namespace tapehead::app {
 
 namespace {
-
-void append_head_scores(const RunDirectory& run, const Trainer& trainer, const Recorder& patterns,
-                        const Batch& batch) {
-  std::vector<std::string> columns{"step", "layer", "head"};
-  for (const ScoreDefinition& score : kScores) columns.emplace_back(score.name);
-  CsvTable table(std::move(columns));
-  for (const HeadScores& head : score_heads(patterns, trainer.config().model, batch)) {
-    std::vector<std::string> row{std::to_string(trainer.step()), std::to_string(head.layer),
-                                 std::to_string(head.head)};
-    for (const double value : head.values) row.push_back(csv_cell(value));
-    table.add(std::move(row));
-  }
-  table.append_to(run.heads_file());
-}
 
 Arguments train_arguments() {
   Arguments arguments("train", "Trains a model as a config says, into a run directory.", "CONFIG");
@@ -58,10 +42,7 @@ Job resumed_job(const Arguments& arguments) {
   if (arguments.has_positional())
     throw UsageError("--resume takes the config from the run: give no CONFIG beside it");
   RunDirectory run = RunDirectory::open_for_writing(arguments.text("resume"));
-  Trainer trainer = resume_run(run, arguments.threads());
-  require(trainer.step() == 0 || std::filesystem::exists(run.heads_file()),
-          "[run] {} is missing, and would begin at step {}; put it back, or start another run",
-          run.heads_file().string(), trainer.step());
+  Trainer trainer = resume_scored_run(run, arguments.threads());
   spdlog::info("going on with {} at step {}", run.path().string(), trainer.step());
   return {std::move(run), std::move(trainer)};
 }
@@ -102,20 +83,13 @@ int train_command(const Words& words) {
   const TrainConfig& config = job.trainer.config().train;
   std::optional<Progress> progress(std::in_place, job.trainer.step(), config.steps,
                                    config.batch * job.trainer.task().length());
-  Recorder patterns = pattern_recorder(job.trainer.config().model);
   std::optional<Evaluation> last;
   const RunObserver observer{
       .stepped = [&](const Trainer& trainer,
                      const Trainer::StepReport& report) { progress->update(trainer.step(), report.loss); },
-      .watch = {&patterns},
-      .evaluated =
-          [&](const Trainer& trainer, const Batch& batch, const Evaluation& evaluation) {
-            append_head_scores(job.run, trainer, patterns, batch);
-            patterns.clear();
-            last = evaluation;
-          },
+      .evaluated = [&](const Trainer&, const Batch&, const Evaluation& evaluation) { last = evaluation; },
       .should_stop = interrupt_wished};
-  const bool finished = train_run(job.trainer, job.run, observer);
+  const bool finished = train_scored_run(job.trainer, job.run, observer);
   progress.reset();
 
   const std::string run = shell_word(job.run.path().string());

@@ -7,7 +7,7 @@
 
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 
 namespace tapehead {
 
@@ -94,7 +94,7 @@ Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evalu
                        Index head, const EvaluateOptions& options) {
   require_same_batch(batch, plain);
   Edits edits = zeroed(layer, head);
-  return compared(evaluate(model, batch, {&edits}, options), plain, layer, head);
+  return compared(evaluate(model, batch, {edits}, options), plain, layer, head);
 }
 
 std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
@@ -108,17 +108,17 @@ std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& ba
   if (layers == 0) return ablations;
 
   Recorder below({residual_before(0)});
-  evaluate(model, batch, {&below}, options);
+  evaluate(model, batch, {below}, options);
   Tensor residual = below.at(residual_before(0));
   for (Index layer = 0; layer < layers; ++layer) {
     for (const Index head : heads) {
       Edits edits = zeroed(layer, head);
       ablations.push_back(
-          compared(evaluate_from(model, batch, layer, residual, {&edits}, options), plain, layer, head));
+          compared(evaluate_from(model, batch, layer, residual, {edits}, options), plain, layer, head));
     }
     if (layer + 1 == layers) break;
     Recorder next({residual_before(layer + 1)});
-    evaluate_from(model, batch, layer, residual, {&next}, options);
+    evaluate_from(model, batch, layer, residual, {next}, options);
     residual = next.at(residual_before(layer + 1));
   }
   return ablations;

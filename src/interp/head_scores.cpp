@@ -117,7 +117,7 @@ std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig&
 std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
                                     const EvaluateOptions& options) {
   Recorder recorder = pattern_recorder(model.config());
-  evaluate(model, batch, {&recorder}, options);
+  evaluate(model, batch, {recorder}, options);
   return score_heads(recorder, model.config(), batch);
 }
 

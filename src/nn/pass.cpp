@@ -23,8 +23,8 @@ Variable Pass::parameter(const Parameter& parameter) const {
 Variable Pass::at(const Site& site, Variable value) {
   if (watch_.empty()) return value;
   visited_.push_back(site);
-  for (Watcher* watcher : watch_) {
-    Variable next = watcher->visit({site, heads_, first_sequence_}, value);
+  for (Watcher& watcher : watch_) {
+    Variable next = watcher.visit({site, heads_, first_sequence_}, value);
     require(next && next.shape() == value.shape(),
             "[pass] a watcher of {} must keep its shape {}, it returned {}", site, value.shape(),
             next ? next.shape() : Shape{0});
@@ -36,11 +36,11 @@ Variable Pass::at(const Site& site, Variable value) {
 void Pass::begin(const ModelConfig& config) {
   visited_.clear();
   heads_ = config.heads;
-  for (const Watcher* watcher : watch_) watcher->check(config);
+  for (const Watcher& watcher : watch_) watcher.check(config);
 }
 
 void Pass::end() {
-  for (const Watcher* watcher : watch_) watcher->finish(visited_);
+  for (const Watcher& watcher : watch_) watcher.finish(visited_);
 }
 
 }  // namespace tapehead

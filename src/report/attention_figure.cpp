@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 #include "tapehead/report/style.h"
 #include "tapehead/text/utf8.h"
 #include "tapehead/train/evaluate.h"
@@ -222,7 +222,7 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   std::vector<Site> sites;
   for (Index layer = 0; layer < layers; ++layer) sites.push_back(pattern(layer));
   Recorder recorder(sites);
-  evaluate(model, sequence, {&recorder});
+  evaluate(model, sequence, {recorder});
 
   const int map = std::clamp(kMapsWidth / static_cast<int>(heads) - kColumnGap, kSmallestMap, kLargestMap);
   const int maps_right = kLeft + static_cast<int>(heads) * (map + kColumnGap) - kColumnGap;

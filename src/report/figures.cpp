@@ -36,7 +36,7 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   };
   const CsvTable metrics = table_in(run.metrics_file());
   const CsvTable heads = table_in(run.heads_file());
-  const CsvTable ablations = table_in(run.ablation_file());
+  const CsvTable ablations = table_in(run.table_file("ablation"));
   const Config& config = run.config();
   // Only where copying is the task does learning it have a beginning and an end.
   const bool forms = metrics.rows() > 0 && task_kind(config.task.name).repeats;

@@ -37,6 +37,12 @@ void fill_row(Batch& batch, Index b, Index period, Index vocabulary, Generator& 
   }
 }
 
+/// The period of a sequence that fill_row made: how far the last position lies from its copy.
+Index period_of(const Batch& batch, Index b) {
+  const Index last = batch.length() - 1;
+  return last - batch.earlier_copy(b, last);
+}
+
 }  // namespace
 
 RepeatedSequence::RepeatedSequence(const Config& config) : config_(config) {
@@ -55,6 +61,13 @@ Batch RepeatedSequence::sample(Generator& generator, Index count) const {
     fill_row(batch, b, period, config_.vocabulary, generator);
   }
   return batch;
+}
+
+Batch RepeatedSequence::resample(const Batch& batch, Generator& generator) const {
+  Batch fresh = noise_batch(batch.size(), batch.length());
+  for (Index b = 0; b < batch.size(); ++b)
+    fill_row(fresh, b, period_of(batch, b), config_.vocabulary, generator);
+  return fresh;
 }
 
 FixedPeriodSequence::FixedPeriodSequence(const Config& config) : config_(config) {

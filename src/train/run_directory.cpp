@@ -71,7 +71,7 @@ void require_place(const fs::path& path, bool overwrite) {
 /// new one takes its place: killed before, what is left is still a run.
 void remove_run_files(const fs::path& path) {
   for (const char* name : {"checkpoints", "figures", "tokenizer"}) fs::remove_all(path / name);
-  for (const char* name : {"metrics.csv", "heads.csv", "ablation.csv"}) fs::remove(path / name);
+  for (const std::string_view name : kRunTables) fs::remove(path / (std::string(name) + ".csv"));
 }
 
 void remove_abandoned(const fs::path& folder) {
@@ -141,6 +141,11 @@ RunDirectory RunDirectory::open_for_writing(const fs::path& path) {
     for (const fs::path& folder : {path, path / kCheckpoints, path / kTokenizer}) remove_abandoned(folder);
   });
   return RunDirectory(path, open(path).config(), held);
+}
+
+fs::path RunDirectory::table_file(std::string_view name) const {
+  ensure(std::ranges::find(kRunTables, name) != kRunTables.end(), "a run has no table {}", name);
+  return path_ / (std::string(name) + ".csv");
 }
 
 void RunDirectory::require_held() const {

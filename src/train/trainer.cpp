@@ -123,7 +123,7 @@ std::string Trainer::fault_in(const Batch& batch, Index first_shard) const {
     Tape tape;
     tape.look_for_fault();
     FaultFinder finder(tape);
-    tape.backward(loss_of(tape, batch, index, {&finder}));
+    tape.backward(loss_of(tape, batch, index, {finder}));
     if (const std::string finding = finder.finding(); !finding.empty())
       return fmt::format("shard {}: {}", index, finding);
   }

@@ -57,7 +57,7 @@ inline Tokens ids_of(const Tensor& table) {
 inline void check_same_model(const Transformer& model, const Tokens& ids, const SafetensorsFile& reference,
                              double tolerance) {
   Onlooker onlooker;
-  check_within(model(Pass().watched_by({&onlooker}), ids).value(), reference.read("logits"), tolerance);
+  check_within(model(Pass().watched_by({onlooker}), ids).value(), reference.read("logits"), tolerance);
   const Tensor patterns = reference.read("patterns");
   REQUIRE(patterns.shape()[0] == model.config().layers);
   const Shape one = patterns.shape().without(0);

@@ -8,7 +8,7 @@
 #include "exchange/foreign.h"
 #include "support/models.h"
 #include "support/reference.h"
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -230,7 +230,7 @@ TEST_CASE("a square matrix is turned over as well: it is stored inputs by output
   const Transformer model = zeros.model();
   check_close(parameter_value(model, "blocks.0.attention.output.weight"), {2, 2}, {1, 3, 2, 4}, 0);
   Onlooker onlooker;
-  model(Pass().watched_by({&onlooker}), Tokens(1, 1));
+  model(Pass().watched_by({onlooker}), Tokens(1, 1));
   check_close(onlooker.seen_at(attention_output(0)), {1, 1, 2}, {31.5, 41.5}, 1e-6);
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("a GPT-2's columns are all queries, then all keys, then all values") {
   zeros.tensors["h.0.attn.c_attn.bias"] =
       raw_tensor<float>("F32", {12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   Onlooker onlooker;
-  zeros.model()(Pass().watched_by({&onlooker}), Tokens(1, 1));
+  zeros.model()(Pass().watched_by({onlooker}), Tokens(1, 1));
   // Head 1 owns the last two of each.
   check_close(onlooker.seen_at(queries(0)), {1, 1, 4}, {0, 1, 2, 3}, 0);
   check_close(onlooker.seen_at(keys(0)), {1, 1, 4}, {4, 5, 6, 7}, 0);
@@ -435,7 +435,7 @@ TEST_CASE("a really trained model computes here what it computed in PyTorch") {
   const Tokens ids(3, 11, read_ids(*folder / "nano-sort-reference.safetensors", "idx"));
 
   Onlooker onlooker;
-  const Tensor logits = model(Pass().watched_by({&onlooker}), ids).value();
+  const Tensor logits = model(Pass().watched_by({onlooker}), ids).value();
   check_within(logits, reference.read("lm_head"), 1e-5);
   check_within(onlooker.seen_at(pattern(0)), reference.read("attSm"), 1e-5);
   check_within(onlooker.seen_at(final_residual()), reference.read("ln_f"), 1e-5);

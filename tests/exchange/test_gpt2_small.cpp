@@ -50,7 +50,7 @@ TEST_CASE(
   if (!gpt2) return;
   const nlohmann::json& text = gpt2->published.at("seed_000");
   Onlooker onlooker;
-  const Tensor logits = logits_of(gpt2->model, text.at("ids"), {&onlooker});
+  const Tensor logits = logits_of(gpt2->model, text.at("ids"), {onlooker});
   const Tensor previous = onlooker.seen_at(pattern(4));
   const Tensor induction = onlooker.seen_at(pattern(5));
   // Two decimals were published.
@@ -71,7 +71,7 @@ TEST_CASE("in GPT-2 small the attention patterns of two texts are those that Tra
   for (const std::string text : {"textA", "textB"}) {
     Onlooker onlooker;
     logits_of(gpt2->model, read_ids(gpt2->reference / "tl_head_detector_attn.safetensors", text + ".ids"),
-              {&onlooker});
+              {onlooker});
     for (const Index layer : {0, 2, 4, 5}) {
       const std::string name = fmt::format("{}.layer{}.attn", text, layer);
       if (!archive.contains(name)) continue;

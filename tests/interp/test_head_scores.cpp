@@ -251,7 +251,7 @@ TEST_CASE("the scores of a model are those of its recorded patterns, layer by la
   const Transformer model = random_model(config);
   const Batch batch = sampled_batch(7);
   Recorder recorder({pattern(0), pattern(1)});
-  evaluate(model, batch, {&recorder});
+  evaluate(model, batch, {recorder});
   std::vector<HeadScores> expected;
   for (const Index layer : {0, 1})
     for (const HeadScores& head : score_pattern(recorder.at(pattern(layer)), batch, layer))
@@ -261,7 +261,7 @@ TEST_CASE("the scores of a model are those of its recorded patterns, layer by la
   CHECK(same_scores(score_heads(model, batch), expected));
   CHECK(same_scores(score_heads(model, batch, {.threads = 3}), expected));
   Recorder patterns = pattern_recorder(config);
-  evaluate(model, batch, {&patterns});
+  evaluate(model, batch, {patterns});
   CHECK(same_scores(score_heads(patterns, config, batch), expected));
 }
 

@@ -37,7 +37,7 @@ struct Layer {
   /// What an evaluation pass brings by each site.
   Onlooker watched(const Tensor& x) const {
     Onlooker onlooker;
-    Pass pass = Pass().watched_by({&onlooker});
+    Pass pass = Pass().watched_by({onlooker});
     attention(pass, Variable(x));
     return onlooker;
   }
@@ -98,7 +98,7 @@ TEST_CASE("attention of GPT-2's size keeps the shape, and starts with nearly eve
                                       {.width = 768, .heads = 12, .context = 1024, .qkv_deviation = 0.02});
   parameters.initialise(1);
   Onlooker onlooker;
-  Pass pass = Pass().watched_by({&onlooker});
+  Pass pass = Pass().watched_by({onlooker});
   CHECK(attention(pass, Variable(random_tensor({2, 6, 768}, 1))).shape() == Shape{2, 6, 768});
   const Tensor& weights = onlooker.seen_at(pattern(0));
   CHECK(weights.shape() == Shape{2, 12, 6, 6});
@@ -142,7 +142,7 @@ TEST_CASE("the heads' parts and the bias add up to the layer's output") {
     Onlooker edit([head](const Visit& at, const Variable& value) {
       return at.site == head_output(0) ? testing::without_head(value, head, 2) : value;
     });
-    Pass pass = Pass().watched_by({&edit});
+    Pass pass = Pass().watched_by({edit});
     return layer.attention(pass, Variable(kOneToFour)).value();
   };
   check_close(layer(kOneToFour).value(), {1, 1, 4}, {12.1, 5.2, 0.3, 9.4}, 1e-6);
@@ -197,7 +197,7 @@ TEST_CASE("the pattern that is seen is the one before dropout, and the mix uses 
   Onlooker onlooker;
   Tape tape;
   const Generator stream(3, Purpose::dropout);
-  Pass pass = Pass(tape, stream).watched_by({&onlooker});
+  Pass pass = Pass(tape, stream).watched_by({onlooker});
   layer.attention(pass, Variable(x));
   const Tensor& weights = onlooker.seen_at(pattern(0));
   CHECK(testing::same_bits(weights, layer.watched(x).seen_at(pattern(0))));
@@ -215,7 +215,7 @@ TEST_CASE("the pattern that is seen is the one before dropout, and the mix uses 
 
 TEST_CASE("attention comes by its six sites in order, under the layer's name") {
   Onlooker onlooker;
-  Pass pass = Pass().watched_by({&onlooker});
+  Pass pass = Pass().watched_by({onlooker});
   const Layer layer({.width = 4, .heads = 2, .context = 3});
   layer.attention(pass, Variable(random_tensor({1, 3, 4}, 1)), 5);
   CHECK(onlooker.sites() ==

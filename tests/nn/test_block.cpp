@@ -33,7 +33,7 @@ struct Layer {
   }
   Onlooker watched(const Tensor& x) const {
     Onlooker onlooker;
-    Pass pass = Pass().watched_by({&onlooker});
+    Pass pass = Pass().watched_by({onlooker});
     block(pass, Variable(x));
     return onlooker;
   }

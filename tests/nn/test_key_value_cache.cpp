@@ -7,8 +7,8 @@
 #include "support/models.h"
 #include "support/modules.h"
 #include "tapehead/autograd/elementary.h"
-#include "tapehead/interp/edits.h"
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/edits.h"
+#include "tapehead/nn/recorder.h"
 
 namespace tapehead {
 
@@ -105,7 +105,7 @@ TEST_CASE("a pass that fails has read nothing") {
   KeyValueCache cache(model.config());
   read(model, cache, part(0, 2));
   Thrower thrower;
-  CHECK_THROWS_AS(read(model, cache, part(3, 2), {&thrower}), std::runtime_error);
+  CHECK_THROWS_AS(read(model, cache, part(3, 2), {thrower}), std::runtime_error);
   CHECK(cache.length() == 2);
   check_close(read(model, cache, part(2, 4)), rows(model(Pass(), kText).value(), 2, 4), 1e-5);
 }
@@ -115,10 +115,10 @@ TEST_CASE("edits and recorders see a text that is read on as they see any") {
   Edits edits;
   edits.zero(head_output(0, 1));
   edits.zero(pattern(1, 0));
-  const Tensor at_once = model(Pass().watched_by({&edits}), kText).value();
+  const Tensor at_once = model(Pass().watched_by({edits}), kText).value();
   KeyValueCache cache(model.config());
-  read(model, cache, part(0, 4), {&edits});
-  check_close(read(model, cache, part(4, 2), {&edits}), rows(at_once, 4, 2), 1e-5);
+  read(model, cache, part(0, 4), {edits});
+  check_close(read(model, cache, part(4, 2), {edits}), rows(at_once, 4, 2), 1e-5);
 }
 
 TEST_CASE("a cache reads one text, without a tape, from the start of the model on") {

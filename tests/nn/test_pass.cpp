@@ -58,7 +58,7 @@ TEST_CASE("an evaluation pass records nothing, and a pass with a tape records th
 TEST_CASE("watchers see a value one after the other, each what the last one made of it") {
   Onlooker first([](const Visit&, const Variable& value) { return value + number(1); });
   Onlooker second([](const Visit&, const Variable& value) { return scale(value, 10); });
-  Pass pass = Pass().watched_by({&first, &second});
+  Pass pass = Pass().watched_by({first, second});
   CHECK(pass.at(logits_site(), number(2)).item() == 30);
   CHECK(first.seen_at(logits_site())() == 2);
   CHECK(second.seen_at(logits_site())() == 3);
@@ -66,7 +66,7 @@ TEST_CASE("watchers see a value one after the other, each what the last one made
 
 TEST_CASE("a watcher is told the model, the site, the heads and where its sequences lie, and what came by") {
   Diary diary;
-  Pass pass = Pass().watched_by({&diary}, 24);
+  Pass pass = Pass().watched_by({diary}, 24);
   pass.begin({.heads = 3});
   CHECK(diary.heads == 3);
   pass.at(pattern(1), number(2));
@@ -84,19 +84,19 @@ TEST_CASE("a watcher that returns another shape, or nothing, is refused by the s
   Onlooker wrong([](const Visit&, const Variable& value) { return reshape(value, {1, 2}); });
   Onlooker nothing([](const Visit&, const Variable&) { return Variable(); });
   const Variable x(Tensor({2}, {1, 2}));
-  Pass pass = Pass().watched_by({&wrong});
+  Pass pass = Pass().watched_by({wrong});
   CHECK_THROWS_WITH_AS(
       pass.at(head_output(1), x),
       "[pass] a watcher of blocks.1.attention.head_output must keep its shape (2), it returned (1, 2)",
       Error);
-  Pass other = Pass().watched_by({&nothing});
+  Pass other = Pass().watched_by({nothing});
   CHECK_THROWS_AS(other.at(head_output(1), x), Error);
 }
 
 TEST_CASE("a change made by ops passes its gradient on") {
   Onlooker tripled([](const Visit&, const Variable& value) { return scale(value, 3); });
   Tape tape;
-  Pass pass = Pass(tape).watched_by({&tripled});
+  Pass pass = Pass(tape).watched_by({tripled});
   const Variable x = tape.variable(Tensor({2}, {1, 2}));
   tape.backward(sum(pass.at(logits_site(), x)));
   check_close(x.gradient(), {2}, {3, 3}, 0);
@@ -109,11 +109,11 @@ TEST_CASE("a model asks its watchers before a pass, and tells them at the end wh
   };
   const Transformer model(kConfig, 1);
   Diary diary;
-  model(Pass().watched_by({&diary}), kTokens);
+  model(Pass().watched_by({diary}), kTokens);
   CHECK(diary.heads == 2);
   CHECK(diary.finished == sites_of(kConfig));
   Refusing refusing;
-  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&refusing}), kTokens), "not this model", Error);
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({refusing}), kTokens), "not this model", Error);
   CHECK(refusing.sites().empty());
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("a watcher that throws leaves nothing behind") {
     return scale(value, 2);
   });
   Tape tape;
-  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&broken}), kTokens), "broken", std::runtime_error);
-  CHECK_THROWS_WITH_AS(model(Pass(tape).watched_by({&broken}), kTokens), "broken", std::runtime_error);
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({broken}), kTokens), "broken", std::runtime_error);
+  CHECK_THROWS_WITH_AS(model(Pass(tape).watched_by({broken}), kTokens), "broken", std::runtime_error);
   CHECK(same_bits(plain(), logits));
   CHECK(same_bits(gradients_on(tape), gradients));
 }
@@ -143,9 +143,9 @@ TEST_CASE("what a watcher saw is not changed by what comes after it, nor is the 
   Onlooker zeroed([](const Visit& at, const Variable& value) {
     return at.site == head_output(0) ? scale(value, 0) : value;
   });
-  model(Pass().watched_by({&before}), kTokens);
-  model(Pass().watched_by({&reader, &zeroed, &last}), kTokens);
-  model(Pass().watched_by({&after}), kTokens);
+  model(Pass().watched_by({before}), kTokens);
+  model(Pass().watched_by({reader, zeroed, last}), kTokens);
+  model(Pass().watched_by({after}), kTokens);
   const Site site = head_output(0);
   CHECK(same_bits(reader.seen_at(site), before.seen_at(site)));
   check_close(last.seen_at(site), Tensor(Shape{3, 6, 8}), 0);

@@ -47,7 +47,7 @@ Tensor logits_of(const Transformer& model, const Tokens& tokens = kTokens, const
 /// What an evaluation pass brings by each site.
 Onlooker watched(const Transformer& model, const Tokens& tokens = kTokens) {
   Onlooker onlooker;
-  model(Pass().watched_by({&onlooker}), tokens);
+  model(Pass().watched_by({onlooker}), tokens);
   return onlooker;
 }
 
@@ -94,7 +94,7 @@ DOUBLE_TEST_CASE("every kind of model passes the gradient check with a head zero
               Onlooker edit([&](const Visit& at, const Variable& value) {
                 return at.site == head_output(layer) ? testing::without_head(value, 0, at.heads) : value;
               });
-              return loss_of(model, Pass(tape).watched_by({&edit}));
+              return loss_of(model, Pass(tape).watched_by({edit}));
             }) < 1e-6);
     }
 }
@@ -157,7 +157,7 @@ TEST_CASE("evaluation never drops, and comes to the same bits every time") {
   Tape tape;
   CHECK(same_bits(logits, model(Pass(tape), kTokens).value()));
   Onlooker onlooker;
-  CHECK(same_bits(logits, model(Pass().watched_by({&onlooker}), kTokens).value()));
+  CHECK(same_bits(logits, model(Pass().watched_by({onlooker}), kTokens).value()));
 }
 
 TEST_CASE("dropout is decided by its stream alone") {
@@ -177,7 +177,7 @@ TEST_CASE("dropout reaches the embedding and every branch") {
   const Transformer model(config, 1);
   Onlooker onlooker;
   Tape tape;
-  model(Pass(tape, Generator(1, Purpose::dropout)).watched_by({&onlooker}), kTokens);
+  model(Pass(tape, Generator(1, Purpose::dropout)).watched_by({onlooker}), kTokens);
   for (const Site& site : {embedding_site(), residual_after(0), residual_after(1)})
     check_close(onlooker.seen_at(site), Tensor(Shape{3, 6, 8}), 0);
 }
@@ -222,7 +222,7 @@ TEST_CASE("a zeroed head leaves what a model computes whose output projection ig
   Onlooker edit([](const Visit& at, const Variable& value) {
     return at.site == head_output(1) ? testing::without_head(value, 0, at.heads) : value;
   });
-  const Tensor edited = model(Pass().watched_by({&edit}), kTokens).value();
+  const Tensor edited = model(Pass().watched_by({edit}), kTokens).value();
   Transformer deaf(kEverything, 1);
   const Parameter weight = deaf.parameters().find("blocks.1.attention.output.weight");
   for (Index row = 0; row < 8; ++row)
@@ -330,7 +330,7 @@ TEST_CASE("what entered a layer is enough to go on from, to the same bits") {
   for (const ModelConfig& config : every_kind()) {
     const Transformer model(config, 3);
     Onlooker onlooker;
-    const Tensor logits = model(Pass().watched_by({&onlooker}), kTokens, visible).value();
+    const Tensor logits = model(Pass().watched_by({onlooker}), kTokens, visible).value();
     for (Index layer = 0; layer <= config.layers; ++layer) {
       CAPTURE(layer);
       const Site entrance = layer < config.layers ? residual_before(layer)
@@ -346,7 +346,7 @@ TEST_CASE("a pass from a layer on does not come by the sites below") {
   const Transformer model(kEverything, 3);
   const Onlooker whole = watched(model);
   Onlooker upper;
-  model.from_layer(Pass().watched_by({&upper}), 1, Variable(whole.seen_at(residual_before(1))));
+  model.from_layer(Pass().watched_by({upper}), 1, Variable(whole.seen_at(residual_before(1))));
   CHECK(upper.sites().front() == residual_before(1));
   CHECK(upper.sites().back() == logits_site());
   CHECK(upper.sites().size() < whole.sites().size());

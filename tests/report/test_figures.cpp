@@ -61,7 +61,7 @@ TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any 
   write_heads(run);
   const Trainer trainer(run.config(), 1);
   save_checkpoint(run.checkpoint_file(0), run.config(), trainer.model(), trainer.optimizer(), 0);
-  ablation_table({Ablation{}}, 6, 8).write(run.ablation_file());
+  ablation_table({Ablation{}}, 6, 8).write(run.table_file("ablation"));
   const auto files = draw_figures(run);
   CHECK(names(files) == Names{"loss.svg", "loss.png", "heads.svg", "heads.png", "attention.svg",
                               "attention.png", "ablation.svg", "ablation.png"});

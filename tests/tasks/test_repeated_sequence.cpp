@@ -166,6 +166,31 @@ TEST_CASE("no sequences are an empty batch, and fewer are refused") {
   CHECK_THROWS_WITH_AS(drawn(kTask, -1, 1), "[task] expected at least 0 sequences, got -1", Error);
 }
 
+TEST_CASE("a resampled sequence has the same period and positions that repeat, and other tokens") {
+  const FixedPeriodSequence fixed({.vocabulary = 64, .length = 48, .period = 12});
+  for (const Task* task : {static_cast<const Task*>(&kTask), static_cast<const Task*>(&fixed)}) {
+    const Batch batch = drawn(*task, 50, 1);
+    Generator generator(2, Purpose::evaluation);
+    const Batch fresh = task->resample(batch, generator);
+    CHECK(fresh.kinds == batch.kinds);
+    CHECK(fresh.earlier_copy == batch.earlier_copy);
+    for (Index b = 0; b < 50; ++b) {
+      CHECK(sequence(fresh, b) != sequence(batch, b));
+      for (Index t = period_of(batch, b); t < 48; ++t)
+        CHECK(fresh.inputs(b, t) == fresh.inputs(b, t - period_of(batch, b)));
+    }
+  }
+}
+
+TEST_CASE("a task that repeats says at which distances") {
+  CHECK(kTask.periods()->shortest == 6);
+  CHECK(kTask.periods()->longest == 24);
+  CHECK(kTask.periods()->contains(6));
+  CHECK(kTask.periods()->contains(24));
+  CHECK_FALSE(kTask.periods()->contains(25));
+  CHECK_FALSE(FixedPeriodSequence({.period = 12}).periods()->contains(11));
+}
+
 TEST_CASE("sizes with which nothing would repeat, or nothing could be drawn, are refused") {
   using Config = RepeatedSequence::Config;
   CHECK_NOTHROW(RepeatedSequence(Config{.vocabulary = 2, .length = 3, .period_min = 1, .period_max = 2}));

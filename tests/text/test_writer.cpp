@@ -4,7 +4,7 @@
 
 #include "support/models.h"
 #include "support/testing.h"
-#include "tapehead/interp/edits.h"
+#include "tapehead/nn/edits.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -87,9 +87,9 @@ TEST_CASE("tokens beyond the text's vocabulary are never written, though the mod
 TEST_CASE("a writer's model can be edited as it writes") {
   Edits edits;
   edits.zero(head_output(0, 1));
-  Writer writer(kModel, {1, 2}, {}, {&edits});
+  Writer writer(kModel, {1, 2}, {}, {edits});
   for (int i = 0; i < 12; ++i) {
-    const std::vector<Real> expected = logits_after(writer.text(), {&edits});
+    const std::vector<Real> expected = logits_after(writer.text(), {edits});
     writer.next();
     for (std::size_t id = 0; id < 11; ++id)
       CHECK(std::abs(static_cast<double>(writer.logits()[id] - expected[id])) <= 1e-5);

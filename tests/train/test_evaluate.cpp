@@ -189,7 +189,7 @@ TEST_CASE("watchers see every shard, and know where in the batch it lies") {
   const Transformer model(config.model, 3);
   const Batch batch = evaluation_batch(config);
   ShardWatcher watcher;
-  const Evaluation watched = evaluate(model, batch, {&watcher}, {.threads = 2, .shard = 4});
+  const Evaluation watched = evaluate(model, batch, {watcher}, {.threads = 2, .shard = 4});
   CHECK(watcher.firsts() == std::set<Index>{0, 4, 8});
   CHECK(same_result(watched, evaluate(model, batch, {}, {.shard = 4})));
 }
@@ -198,7 +198,7 @@ TEST_CASE("what a watcher puts in place of the logits is what counts") {
   const Transformer model = bigram_model([](Index v, Index x) { return v == x ? 5.0 : 0.0; });
   const Batch batch = batch_of(Tokens(1, 2, {1, 2}), Tokens(1, 2, {1, 0}), Table<Kind>(1, 2, N));
   LogitsWatcher watcher;
-  const Evaluation evaluation = evaluate(model, batch, {&watcher});
+  const Evaluation evaluation = evaluate(model, batch, {watcher});
   check_close(evaluation.losses, {1, 2}, {std::log(4.0), std::log(4.0)});
   check_close(evaluation.hits, {1, 2}, {0, 1}, 0);
 }
@@ -208,7 +208,7 @@ TEST_CASE("an evaluation from a layer on gives the bits of the whole, in shards 
   const Transformer model(config.model, 3);
   const Batch batch = evaluation_batch(config);
   EntranceWatcher entrance({batch.size(), batch.length(), config.model.width});
-  const Evaluation whole = evaluate(model, batch, {&entrance}, {.shard = 4});
+  const Evaluation whole = evaluate(model, batch, {entrance}, {.shard = 4});
   for (const int threads : {1, 3})
     CHECK(same_result(
         evaluate_from(model, batch, 1, entrance.residual(), {}, {.threads = threads, .shard = 4}), whole));

@@ -38,7 +38,7 @@ std::string finding_with(const Site& site, Real number) {
   tape.look_for_fault();
   FaultFinder finder(tape);
   Spoiler spoiler(site, number);
-  const Variable loss = cross_entropy(model(Pass(tape).watched_by({&finder, &spoiler}), tokens), tokens);
+  const Variable loss = cross_entropy(model(Pass(tape).watched_by({finder, spoiler}), tokens), tokens);
   tape.backward(loss);
   return finder.finding();
 }

@@ -373,7 +373,7 @@ TEST_CASE("an observer hears of every update and every evaluation, and its watch
   std::vector<Index> evaluated;
   PassCounter counter;
   RunObserver observer;
-  observer.watch = {&counter};
+  observer.watch = {counter};
   observer.stepped = [&](const Trainer& trainer, const Trainer::StepReport& report) {
     stepped.push_back(trainer.step());
     CHECK(report.learning_rate == scheduled_rate(config.train, trainer.step() - 1));

@@ -30,7 +30,7 @@ TEST_CASE("a new run is a folder with the resolved config and a place for checkp
 
   CHECK(run.metrics_file() == folder / "runs/a/metrics.csv");
   CHECK(run.heads_file() == folder / "runs/a/heads.csv");
-  CHECK(run.ablation_file() == folder / "runs/a/ablation.csv");
+  CHECK(run.table_file("ablation") == folder / "runs/a/ablation.csv");
   CHECK(run.figures_folder() == folder / "runs/a/figures");
 }
 

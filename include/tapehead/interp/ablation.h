@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tapehead/interp/edits.h"
+#include "tapehead/nn/edits.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/evaluate.h"
 

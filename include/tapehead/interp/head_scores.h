@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 #include "tapehead/nn/transformer.h"
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/evaluate.h"

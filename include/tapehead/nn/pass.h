@@ -5,6 +5,8 @@
 /// there is no training flag to forget and no hook to remove.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -36,8 +38,21 @@ class Watcher {
   virtual void finish(const std::vector<Site>& visited) const = 0;
 };
 
-/// Those who watch a pass, in the order in which they are asked.
-using Watch = std::vector<Watcher*>;
+/// Those who watch a pass, in the order in which they are asked: `Watch{edits, recorder}`. It refers to them,
+/// and they have to outlive the pass.
+class Watch {
+ public:
+  Watch() = default;
+  Watch(std::initializer_list<std::reference_wrapper<Watcher>> watchers) : watchers_(watchers) {}
+
+  void add(Watcher& watcher) { watchers_.emplace_back(watcher); }
+  bool empty() const { return watchers_.empty(); }
+  auto begin() const { return watchers_.begin(); }
+  auto end() const { return watchers_.end(); }
+
+ private:
+  std::vector<std::reference_wrapper<Watcher>> watchers_;
+};
 
 class Pass {
  public:

@@ -21,6 +21,8 @@ class RepeatedSequence : public Task {
   explicit RepeatedSequence(const Config& config);
 
   Batch sample(Generator& generator, Index count) const override;
+  Batch resample(const Batch& batch, Generator& generator) const override;
+  std::optional<Periods> periods() const override { return Periods{config_.period_min, config_.period_max}; }
   Index vocabulary() const override { return config_.vocabulary; }
   Index length() const override { return config_.length; }
 
@@ -42,6 +44,10 @@ class FixedPeriodSequence : public Task {
   explicit FixedPeriodSequence(const Config& config);
 
   Batch sample(Generator& generator, Index count) const override;
+  Batch resample(const Batch& batch, Generator& generator) const override {
+    return sample(generator, batch.size());
+  }
+  std::optional<Periods> periods() const override { return Periods{config_.period, config_.period}; }
   Index vocabulary() const override { return config_.vocabulary; }
   Index length() const override { return config_.length; }
   std::string warning() const override;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,14 @@ struct Batch {
   Batch rows(Index first, Index count) const;
 };
 
+/// How far back the copies of a task's sequences can lie, in tokens.
+struct Periods {
+  Index shortest = 0;
+  Index longest = 0;
+
+  bool contains(Index period) const { return shortest <= period && period <= longest; }
+};
+
 /// A batch of zeros in which nothing can be copied: what a task fills in. Throws Error for a negative count.
 Batch noise_batch(Index count, Index length);
 
@@ -46,6 +55,13 @@ class Task {
   virtual Batch sample_held_out(Generator& generator, Index count) const { return sample(generator, count); }
   /// All that is held out, once, in order; without sequences where there is no end to it.
   virtual Batch held_out() const { return {}; }
+  /// For every sequence of `batch`, which this task drew, an independent one of the same structure: with the
+  /// same positions that repeat others. Where sequences have no structure of their own, any held-out ones.
+  virtual Batch resample(const Batch& batch, Generator& generator) const {
+    return sample_held_out(generator, batch.size());
+  }
+  /// At which distances its sequences repeat; nothing where they do not do so by construction.
+  virtual std::optional<Periods> periods() const { return std::nullopt; }
   /// What turns tokens into text; null where they mean nothing.
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }
   /// Tells the data of one task from others': equal for equal data. Empty where the config says it all.

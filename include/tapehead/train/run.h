@@ -12,13 +12,13 @@ namespace tapehead {
 /// Who follows a run. Every member may be left empty.
 struct RunObserver {
   /// After every update.
-  std::function<void(const Trainer&, const Trainer::StepReport&)> stepped;
+  std::function<void(const Trainer&, const Trainer::StepReport&)> stepped = {};
   /// Watches every evaluation's passes.
-  Watch watch;
+  Watch watch = {};
   /// After every evaluation, on the batch it was made on; step 0 comes before any update.
-  std::function<void(const Trainer&, const Batch&, const Evaluation&)> evaluated;
+  std::function<void(const Trainer&, const Batch&, const Evaluation&)> evaluated = {};
   /// Asked after every update: whether to save and return early.
-  std::function<bool()> should_stop;
+  std::function<bool()> should_stop = {};
 };
 
 /// The trainer that goes on where the run's newest checkpoint stands; the generators are functions of seed

@@ -1,20 +1,43 @@
-/// The folder that holds a run: config.toml, metrics.csv, heads.csv, checkpoints/, for texts tokenizer/, and
-/// what is made from them later.
+/// The folder that holds a run: config.toml, tables, checkpoints/, for texts tokenizer/, and what is made
+/// from them later.
 ///
 /// Whoever trains holds the run's lock, so that no two programs write into one run; readers need none. The
 /// lock goes with its program, however that ends.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tapehead/base/file.h"
 #include "tapehead/train/config.h"
 
 namespace tapehead {
+
+/// Every table that a run's folder can hold, NAME.csv each.
+inline constexpr std::array<std::string_view, 17> kRunTables{
+    "metrics",       // a row an evaluation: losses, accuracy, rates
+    "heads",         // a row a head and evaluation: its scores
+    "floors",        // what the best predictors of a kind lose on the evaluation batch
+    "formation",     // when the heads formed, and the bump
+    "scores",        // a row a head and period, of the trained and of the untrained model
+    "ablation",      // a row an ablation
+    "subsets",       // a row a set of a layer's heads, ablated together
+    "shapley",       // a row a head: its share in what its layer does
+    "interactions",  // a row a pair of a layer's heads
+    "patching",      // a row a place that was patched
+    "circuits",      // a row a head: what its weights do
+    "composition",   // a row a pair of heads and way to compose
+    "eigenvalues",   // a row an eigenvalue of a head's circuit
+    "attribution",   // a row a component: its part of the right token's logit
+    "lens",          // a row a layer: the losses when the stream is read out there
+    "verdict",       // a row a piece of evidence
+    "sweep",         // in a sweep's folder: a row a run
+};
 
 class RunDirectory {
  public:
@@ -34,9 +57,10 @@ class RunDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   const Config& config() const { return config_; }
-  std::filesystem::path metrics_file() const { return path_ / "metrics.csv"; }
-  std::filesystem::path heads_file() const { return path_ / "heads.csv"; }
-  std::filesystem::path ablation_file() const { return path_ / "ablation.csv"; }
+  /// Where a table of kRunTables stands, or would. Throws InternalError for another name.
+  std::filesystem::path table_file(std::string_view name) const;
+  std::filesystem::path metrics_file() const { return table_file("metrics"); }
+  std::filesystem::path heads_file() const { return table_file("heads"); }
   std::filesystem::path figures_folder() const { return path_ / "figures"; }
   std::filesystem::path tokenizer_folder() const { return path_ / "tokenizer"; }
   std::filesystem::path checkpoint_file(Index step) const;

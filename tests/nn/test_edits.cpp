@@ -1,4 +1,4 @@
-#include "tapehead/interp/edits.h"
+#include "tapehead/nn/edits.h"
 
 #include <functional>
 #include <mutex>
@@ -12,7 +12,7 @@
 #include "tapehead/autograd/gradient_check.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 #include "tapehead/train/evaluate.h"
 
 using namespace tapehead;
@@ -23,7 +23,7 @@ namespace {
 /// What came by one site in a plain pass with these edits made first.
 Tensor seen(const Transformer& model, const Tokens& tokens, const Site& site, Edits& edits) {
   Recorder recorder({site});
-  model(Pass().watched_by({&edits, &recorder}), tokens);
+  model(Pass().watched_by({edits, recorder}), tokens);
   return recorder.at(site);
 }
 
@@ -35,7 +35,14 @@ Tensor seen(const Transformer& model, const Tokens& tokens, const Site& site) {
 Tensor logits_of(const Transformer& model, const Tokens& tokens) { return model(Pass(), tokens).value(); }
 
 Tensor logits_of(const Transformer& model, const Tokens& tokens, Edits& edits) {
-  return model(Pass().watched_by({&edits}), tokens).value();
+  return model(Pass().watched_by({edits}), tokens).value();
+}
+
+/// These sequences with targets of no meaning.
+Batch batch_of(const Tokens& inputs) {
+  Batch batch = noise_batch(inputs.batch(), inputs.length());
+  batch.inputs = inputs;
+  return batch;
 }
 
 /// One head's columns of z (B, T, H*D).
@@ -103,7 +110,7 @@ void check_error(const std::function<void()>& action, const std::vector<std::str
   const Tokens targets = random_tokens(2, 6, 7, 12);
   return gradient_check(model.parameters(), [&](Tape& tape) {
     Pass pass(tape, Generator(3, Purpose::dropout));
-    return cross_entropy(model(std::move(pass).watched_by({&edits}), inputs), targets);
+    return cross_entropy(model(std::move(pass).watched_by({edits}), inputs), targets);
   });
 }
 
@@ -284,7 +291,7 @@ TEST_CASE(
     Edits edits;
     edits.zero(site);
     try {
-      model(Pass().watched_by({&counting, &edits}), tokens);
+      model(Pass().watched_by({counting, edits}), tokens);
     } catch (...) {
       CHECK(visits == 0);
       throw;
@@ -309,7 +316,7 @@ TEST_CASE(
 TEST_CASE("an edit whose site never came by is an error after the pass") {
   Edits edits;
   edits.zero(head_output(0, 1)).zero(residual_after(1));
-  Pass pass = Pass().watched_by({&edits});
+  Pass pass = Pass().watched_by({edits});
   pass.begin(attention_only());
   pass.at(head_output(0), Variable(Tensor({1, 2, 6})));
   check_error([&] { pass.end(); }, {"blocks.1.residual_after", "never took effect"});
@@ -366,7 +373,7 @@ TEST_CASE(
     require(first_sequence != 2, "by the replacement");
     return x;
   });
-  CHECK_THROWS_WITH_AS(evaluate(model, batch, {&edits}, options), "by the replacement", Error);
+  CHECK_THROWS_WITH_AS(evaluate(model, batch, {edits}, options), "by the replacement", Error);
   CHECK(same_bits(evaluate(model, batch, {}, options).losses, plain));
 }
 
@@ -391,7 +398,7 @@ TEST_CASE("a replacement is told which sequences of the batch it has before it")
         return Variable(numbered);
       });
       Recorder recorder({embedding_site()});
-      evaluate(model, batch, {&edits, &recorder}, {.threads = threads, .shard = shard});
+      evaluate(model, batch, {edits, recorder}, {.threads = threads, .shard = shard});
       std::multiset<Index> expected;
       for (Index first = 0; first < 7; first += shard) expected.insert(first);
       CHECK(firsts == expected);
@@ -430,25 +437,6 @@ TEST_CASE("patching the whole stream restores the clean run, patching nothing th
   }
 }
 
-TEST_CASE("a head can be replaced by its mean over the plain run, for each position or over all") {
-  // Every position attends to itself alone, so that z is the token's value: ((1, 5), (3, 7)).
-  Transformer model(
-      {.vocabulary = 8, .context = 2, .width = 1, .heads = 1, .layers = 1, .positions = Positions::none}, 1);
-  set_parameter(model, "embedding.weight", {0, 1, 2, 3, 4, 5, 6, 7});
-  set_parameter(model, "blocks.0.attention.qkv.weight", {30, 30, 1});
-  const Tokens tokens(2, 2, {1, 5, 3, 7});
-  const Site site = head_output(0, 0);
-  const Variable z(seen(model, tokens, head_output(0)));
-  check_close(z.value(), {2, 2, 1}, {1, 5, 3, 7});
-  const auto replaced_by = [&](const Variable& mean) {
-    Edits edits;
-    edits.replace(site, [&](const Variable& value, Index) { return mean + Variable(Tensor(value.shape())); });
-    return seen(model, tokens, head_output(0), edits);
-  };
-  check_close(replaced_by(mean(z, 0)), {2, 2, 1}, {2, 6, 2, 6});
-  check_close(replaced_by(mean(z)), {2, 2, 1}, {4, 4, 4, 4});
-}
-
 TEST_CASE("no gradient goes through a zeroed head") {
   const Transformer model = random_model(attention_only());
   const Tokens inputs = random_tokens(2, 6, 7, 1);
@@ -456,7 +444,7 @@ TEST_CASE("no gradient goes through a zeroed head") {
   edits.zero(head_output(1, 1));
   Tape tape;
   const Gradients gradients =
-      tape.backward(cross_entropy(model(Pass(tape).watched_by({&edits}), inputs), random_tokens(2, 6, 7, 2)));
+      tape.backward(cross_entropy(model(Pass(tape).watched_by({edits}), inputs), random_tokens(2, 6, 7, 2)));
   const Real* qkv = gradients.data() + model.parameters().find("blocks.1.attention.qkv.weight").offset;
   for (Index row = 0; row < 18; ++row) {
     const bool of_zeroed_head = row % 6 >= 3;
@@ -485,4 +473,117 @@ DOUBLE_TEST_CASE("gradients of a whole model are right through replacements") {
                [](const Variable& x, Index) { return mean(x, 1) + Variable(Tensor(x.shape())); })
       .replace(feed_forward_output(0), [](const Variable& x, Index) { return x * x; });
   CHECK(model_gradient_error(edits) < 1e-6);
+}
+
+TEST_CASE("values put at a site go on from there, each sequence's own, however the batch is cut") {
+  const Transformer model = random_model(everything_on());
+  const Batch batch = batch_of(random_tokens(7, 6, 7, 1));
+  const Batch other = batch_of(random_tokens(7, 6, 7, 2));
+  for (const Site& site : {embedding_site(), residual_before(1), pattern(0), values(1), head_output(0)}) {
+    CAPTURE(to_string(site));
+    Recorder recorder({site});
+    evaluate(model, other, {recorder});
+    const Tensor put = recorder.at(site);
+    Edits edits;
+    edits.put(site, put);
+    for (const Index shard : {1, 3, 16}) {
+      Recorder after({site});
+      evaluate(model, batch, {edits, after}, {.threads = 2, .shard = shard});
+      CHECK(same_bits(after.at(site), put));
+    }
+  }
+}
+
+TEST_CASE("everything that enters block 0 put into another batch gives that batch's losses to the bit") {
+  const Transformer model = random_model(everything_on());
+  const Batch clean = batch_of(random_tokens(5, 6, 7, 1));
+  Batch corrupted = clean;
+  corrupted.inputs = random_tokens(5, 6, 7, 2);
+  Recorder recorder({residual_before(0)});
+  const Evaluation plain = evaluate(model, clean, {recorder});
+  Edits edits;
+  edits.put(residual_before(0), recorder.at(residual_before(0)));
+  CHECK(same_bits(evaluate(model, corrupted, {edits}).losses, plain.losses));
+}
+
+TEST_CASE("one head's values put at a site leave the other heads as they are") {
+  const Transformer model = random_model(everything_on());
+  const Tokens tokens = random_tokens(2, 5, 7, 1);
+  const Index width = everything_on().width / everything_on().heads;
+  const Tensor plain = seen(model, tokens, head_output(0));
+  Edits edits;
+  edits.put(head_output(0, 1), Tensor(plain.shape()));
+  CHECK(same_bits(seen(model, tokens, head_output(0), edits), without_head(plain, 1, width)));
+}
+
+TEST_CASE("a mean is taken over the sequences of the reference, for each position or over positions too") {
+  const Transformer model = hand_set_model();
+  const Tensor reference({2, 1, 4}, {1, 5, 3, 7, 3, 7, 5, 9});
+  Edits edits;
+  edits.mean(head_output(0), reference);
+  check_close(seen(model, kOneToken, head_output(0), edits), {1, 1, 4}, {2, 6, 4, 8}, 0);
+
+  // Positions of their own: z[sequence][position] = [[1, 5], [3, 7]] has means [2, 6], and 4 over all.
+  const Transformer wide = random_model({.vocabulary = 3, .context = 2, .width = 1, .heads = 1, .layers = 1});
+  const Tensor rows({2, 2, 1}, {1, 5, 3, 7});
+  Edits by_position;
+  by_position.mean(head_output(0), rows);
+  check_close(seen(wide, Tokens(2, 2), head_output(0), by_position), {2, 2, 1}, {2, 6, 2, 6}, 0);
+  Edits over_all;
+  over_all.mean(head_output(0), rows, MeanOver::sequences_and_positions);
+  check_close(seen(wide, Tokens(2, 2), head_output(0), over_all), {2, 2, 1}, {4, 4, 4, 4}, 0);
+}
+
+TEST_CASE("the mean of a pattern over positions keeps heads and keys apart") {
+  const Transformer model =
+      random_model({.vocabulary = 3, .context = 2, .width = 2, .heads = 2, .layers = 1});
+  const Tensor reference({1, 2, 2, 2}, {1, 0, 0.5, 0.5, 1, 0, 0, 1});
+  Edits edits;
+  edits.mean(pattern(0), reference, MeanOver::sequences_and_positions);
+  check_close(seen(model, Tokens(1, 2), pattern(0), edits), {1, 2, 2, 2},
+              {0.75, 0.25, 0.75, 0.25, 0.5, 0.5, 0.5, 0.5}, 0);
+}
+
+TEST_CASE("a mean counts every sequence once, however unequal the batches they came in") {
+  const Transformer model =
+      random_model({.vocabulary = 3, .context = 1, .width = 1, .heads = 1, .layers = 1});
+  Edits edits;
+  edits.mean(head_output(0), Tensor({4, 1, 1}, {1, 2, 3, 10}));
+  check_close(seen(model, kOneToken, head_output(0), edits), {1, 1, 1}, {4}, 0);
+}
+
+TEST_CASE("values that do not fit a site or a batch are refused with both shapes") {
+  const Transformer model = random_model(everything_on());
+  const Tokens tokens = random_tokens(3, 5, 7, 1);
+  Edits few;
+  few.put(head_output(0), seen(model, random_tokens(2, 5, 7, 1), head_output(0)));
+  check_error([&] { seen(model, tokens, head_output(0), few); },
+              {"[edits]", "blocks.0.attention.head_output", "(2, 5, 6)", "sequences 0 to 2"});
+  Edits long_rows;
+  long_rows.put(head_output(0), seen(model, random_tokens(3, 6, 7, 1), head_output(0)));
+  check_error([&] { seen(model, tokens, head_output(0), long_rows); }, {"(3, 6, 6)", "(3, 5, 6)"});
+  Edits mean;
+  mean.mean(head_output(0), Tensor({2, 6, 6}));
+  check_error([&] { seen(model, tokens, head_output(0), mean); }, {"(3, 6, 6)", "(3, 5, 6)"});
+  check_error([] { Edits().mean(head_output(0), Tensor({0, 5, 6})); }, {"[edits]", "(0, 5, 6)"});
+}
+
+DOUBLE_TEST_CASE("gradients are right beside values that were put in place, and beside a mean") {
+  const Transformer model = random_model([] {
+    ModelConfig config = everything_on();
+    config.width = 16;
+    return config;
+  }());
+  const Tokens others = random_tokens(2, 6, 7, 31);
+  for (const Site& site :
+       {queries(0, 1), keys(1, 0), values(0, 1), pattern(1, 1), head_output(0, 0), feed_forward_output(0)}) {
+    CAPTURE(to_string(site));
+    const Site whole{site.kind, site.layer, kAllHeads};
+    Edits put;
+    put.put(site, seen(model, others, whole));
+    CHECK(model_gradient_error(put) < 1e-6);
+    Edits mean;
+    mean.mean(site, seen(model, others, whole));
+    CHECK(model_gradient_error(mean) < 1e-6);
+  }
 }

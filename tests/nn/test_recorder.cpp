@@ -1,11 +1,11 @@
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 
 #include "support/functions.h"
 #include "support/models.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/edits.h"
+#include "tapehead/nn/edits.h"
 #include "tapehead/train/evaluate.h"
 
 using namespace tapehead;
@@ -25,7 +25,7 @@ Batch batch_of(const Tokens& inputs, Index vocabulary) {
 TEST_CASE("every site of a model is recorded in its shape") {
   const Transformer model = random_model(everything_on());
   Recorder recorder(sites_of(model.config()));
-  const Tensor logits = model(Pass().watched_by({&recorder}), random_tokens(3, 5, 7, 1)).value();
+  const Tensor logits = model(Pass().watched_by({recorder}), random_tokens(3, 5, 7, 1)).value();
   for (const Site& site : sites_of(model.config())) {
     CAPTURE(to_string(site));
     const Shape expected = site.kind == SiteKind::pattern  ? Shape{3, 2, 5, 5}
@@ -42,7 +42,7 @@ TEST_CASE("what was recorded is a copy, whatever becomes of the model, the pass 
   {
     Transformer model = random_model(attention_only());
     Tape tape;
-    const Variable logits = model(Pass(tape).watched_by({&recorder}), random_tokens(2, 4, 7, 1));
+    const Variable logits = model(Pass(tape).watched_by({recorder}), random_tokens(2, 4, 7, 1));
     for (const Site& site : {embedding_site(), head_output(0), logits_site()})
       first.push_back(recorder.at(site));
     CHECK(same_bits(first[2], logits.value()));
@@ -62,7 +62,7 @@ TEST_CASE("what is read does not depend on the order in which it is asked for or
   std::vector<Site> sites = sites_of(model.config());
   Recorder forwards(sites);
   Recorder backwards(std::vector<Site>(sites.rbegin(), sites.rend()));
-  model(Pass().watched_by({&forwards, &backwards}), tokens);
+  model(Pass().watched_by({forwards, backwards}), tokens);
   std::vector<Tensor> there;
   for (const Site& site : sites) there.push_back(forwards.at(site));
   for (std::size_t i = sites.size(); i-- > 0;) {
@@ -75,7 +75,7 @@ TEST_CASE("recording changes no bit of what the model computes") {
   const Transformer model = random_model(everything_on());
   const Tokens tokens = random_tokens(2, 5, 7, 1);
   Recorder recorder(sites_of(model.config()));
-  CHECK(same_bits(model(Pass().watched_by({&recorder}), tokens).value(), model(Pass(), tokens).value()));
+  CHECK(same_bits(model(Pass().watched_by({recorder}), tokens).value(), model(Pass(), tokens).value()));
 }
 
 TEST_CASE("shards are joined in the order of the batch for any number of threads and any shard size") {
@@ -83,12 +83,12 @@ TEST_CASE("shards are joined in the order of the batch for any number of threads
   const Batch batch = batch_of(random_tokens(7, 5, 7, 1), 7);
   const std::vector<Site> sites{embedding_site(), pattern(1), head_output(0), logits_site()};
   Recorder whole(sites);
-  model(Pass().watched_by({&whole}), batch.inputs);
+  model(Pass().watched_by({whole}), batch.inputs);
   for (const Index shard : {1, 2, 3, 7, 16}) {
     Recorder one_thread(sites);
-    evaluate(model, batch, {&one_thread}, {.threads = 1, .shard = shard});
+    evaluate(model, batch, {one_thread}, {.threads = 1, .shard = shard});
     Recorder four_threads(sites);
-    evaluate(model, batch, {&four_threads}, {.threads = 4, .shard = shard});
+    evaluate(model, batch, {four_threads}, {.threads = 4, .shard = shard});
     for (const Site& site : sites) {
       CAPTURE(shard);
       CAPTURE(to_string(site));
@@ -104,7 +104,7 @@ TEST_CASE("a mean over what was recorded is one over all sequences, not over the
       {.vocabulary = 11, .context = 1, .width = 1, .heads = 1, .layers = 0, .positions = Positions::none}, 1);
   set_parameter(model, "embedding.weight", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   Recorder recorder({embedding_site()});
-  evaluate(model, batch_of(Tokens(4, 1, {1, 2, 3, 10}), 11), {&recorder}, {.threads = 2, .shard = 3});
+  evaluate(model, batch_of(Tokens(4, 1, {1, 2, 3, 10}), 11), {recorder}, {.threads = 2, .shard = 3});
   check_close(mean(Variable(recorder.at(embedding_site())), 0).value(), {1, 1, 1}, {4});
 }
 
@@ -112,13 +112,13 @@ TEST_CASE("a recorder before an edit has the values before it, one after it thos
   const Transformer model = random_model(attention_only());
   const Tokens tokens = random_tokens(2, 5, 7, 1);
   Recorder plain({head_output(0)});
-  model(Pass().watched_by({&plain}), tokens);
+  model(Pass().watched_by({plain}), tokens);
 
   Recorder before({head_output(0), logits_site()});
   Edits edits;
   edits.zero(head_output(0, 0));
   Recorder after({head_output(0), logits_site()});
-  const Tensor logits = model(Pass().watched_by({&before, &edits, &after}), tokens).value();
+  const Tensor logits = model(Pass().watched_by({before, edits, after}), tokens).value();
 
   const Tensor z = before.at(head_output(0));
   CHECK(same_bits(z, plain.at(head_output(0))));
@@ -130,7 +130,7 @@ TEST_CASE("a recorder before an edit has the values before it, one after it thos
   CHECK(same_bits(before.at(logits_site()), logits));
   CHECK(same_bits(after.at(logits_site()), logits));
   Recorder again({head_output(0)});
-  model(Pass().watched_by({&again}), tokens);
+  model(Pass().watched_by({again}), tokens);
   CHECK(same_bits(again.at(head_output(0)), z));
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("asking for what was not recorded is an error that names the site") {
   Recorder recorder({pattern(0)});
   CHECK_THROWS_WITH_AS(recorder.at(pattern(0)),
                        "[recorder] no pass has come by blocks.0.attention.pattern yet", Error);
-  model(Pass().watched_by({&recorder}), random_tokens(1, 3, 7, 1));
+  model(Pass().watched_by({recorder}), random_tokens(1, 3, 7, 1));
   CHECK_NOTHROW(recorder.at(pattern(0)));
   CHECK_THROWS_WITH_AS(recorder.at(pattern(1)), "[recorder] blocks.1.attention.pattern was not asked for",
                        Error);
@@ -152,10 +152,10 @@ TEST_CASE("a site of one head, one the model lacks, and one that never comes by 
   CHECK_THROWS_WITH_AS(Recorder({head_output(0, 1)}),
                        doctest::Contains("not blocks.0.attention.head_output[1] alone"), Error);
   Recorder absent({feed_forward_output(0)});
-  CHECK_THROWS_WITH_AS(model(Pass().watched_by({&absent}), random_tokens(1, 3, 7, 1)),
+  CHECK_THROWS_WITH_AS(model(Pass().watched_by({absent}), random_tokens(1, 3, 7, 1)),
                        doctest::Contains("blocks.1.attention.head_output"), Error);
   Recorder recorder({pattern(0), pattern(1)});
-  Pass pass = Pass().watched_by({&recorder});
+  Pass pass = Pass().watched_by({recorder});
   pass.begin(model.config());
   pass.at(pattern(0), Variable(Tensor({1, 2, 3, 3})));
   CHECK_THROWS_WITH_AS(pass.end(), doctest::Contains("nothing was recorded at blocks.1.attention.pattern"),
@@ -165,10 +165,10 @@ TEST_CASE("a site of one head, one the model lacks, and one that never comes by 
 TEST_CASE("clear forgets what came by and keeps what is asked for") {
   const Transformer model = random_model(attention_only());
   Recorder recorder({logits_site()});
-  model(Pass().watched_by({&recorder}), random_tokens(3, 4, 7, 1));
+  model(Pass().watched_by({recorder}), random_tokens(3, 4, 7, 1));
   recorder.clear();
   CHECK_THROWS_AS(recorder.at(logits_site()), Error);
-  const Tensor logits = model(Pass().watched_by({&recorder}), random_tokens(2, 5, 7, 2)).value();
+  const Tensor logits = model(Pass().watched_by({recorder}), random_tokens(2, 5, 7, 2)).value();
   CHECK(same_bits(recorder.at(logits_site()), logits));
 }
 
@@ -177,11 +177,11 @@ TEST_CASE("a second pass over a batch takes the place of the first, and batches 
   Recorder recorder({logits_site()});
   const Batch large = batch_of(random_tokens(5, 4, 7, 1), 7);
   const Batch other = batch_of(random_tokens(5, 4, 7, 3), 7);
-  evaluate(model, large, {&recorder}, {.shard = 2});
-  evaluate(model, other, {&recorder}, {.shard = 2});
+  evaluate(model, large, {recorder}, {.shard = 2});
+  evaluate(model, other, {recorder}, {.shard = 2});
   check_close(recorder.at(logits_site()), model(Pass(), other.inputs).value());
   // Without clear() nobody could say which parts are whose.
-  evaluate(model, large, {&recorder}, {.shard = 3});
+  evaluate(model, large, {recorder}, {.shard = 3});
   CHECK_THROWS_WITH_AS(recorder.at(logits_site()), doctest::Contains("different batches"), Error);
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("attention weights are recorded before dropout, and every row sums to 
   const Transformer model = random_model(config);
   Recorder recorder({pattern(0), pattern(1), values(0), head_output(0)});
   Tape tape;
-  model(Pass(tape, Generator(1, Purpose::dropout)).watched_by({&recorder}), random_tokens(3, 8, 7, 1));
+  model(Pass(tape, Generator(1, Purpose::dropout)).watched_by({recorder}), random_tokens(3, 8, 7, 1));
   for (const Index layer : {0, 1}) {
     const Tensor weights = recorder.at(pattern(layer));
     for (Index b = 0; b < 3; ++b)

@@ -1,4 +1,4 @@
-#include "tapehead/interp/recorder.h"
+#include "tapehead/nn/recorder.h"
 
 #include <algorithm>
 #include <utility>

@@ -12,6 +12,9 @@
 
 namespace tapehead {
 
+/// What a mean is taken over: the sequences, for each position on its own, or the positions as well.
+enum class MeanOver { sequences, sequences_and_positions };
+
 class Edits : public Watcher {
  public:
   /// Gives what a site's value is replaced by, for the sequences from `first_sequence` on; same shape.
@@ -23,6 +26,12 @@ class Edits : public Watcher {
   Edits& zero(const Site& site);
   /// Multiplies by a factor there.
   Edits& scale(const Site& site, Real factor);
+  /// Puts these values there, a row a sequence of the whole batch, as a Recorder of the site gives them. A
+  /// pass whose sequences have no rows, or rows of another shape, is an Error.
+  Edits& put(const Site& site, Tensor values);
+  /// Puts the mean of `reference` there, which came by the site in other sequences of the same length. Throws
+  /// Error for a reference without sequences.
+  Edits& mean(const Site& site, const Tensor& reference, MeanOver over = MeanOver::sequences);
 
   bool empty() const { return edits_.empty(); }
 
