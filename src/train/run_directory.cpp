@@ -70,7 +70,8 @@ void require_place(const fs::path& path, bool overwrite) {
 /// Removes what a run writes, and nothing else that somebody may have put there. The config stays until the
 /// new one takes its place: killed before, what is left is still a run.
 void remove_run_files(const fs::path& path) {
-  for (const char* name : {"checkpoints", "figures", "tokenizer"}) fs::remove_all(path / name);
+  for (const std::string_view name : {kCheckpoints, kTokenizer, kTwinFolder, std::string_view("figures")})
+    fs::remove_all(path / name);
   for (const std::string_view name : kRunTables) fs::remove(path / (std::string(name) + ".csv"));
 }
 

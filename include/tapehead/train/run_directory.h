@@ -39,6 +39,9 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
     "sweep",         // in a sweep's folder: a row a run
 };
 
+/// In a run's folder: the run of its one-layer twin.
+inline constexpr std::string_view kTwinFolder = "one-layer-twin";
+
 class RunDirectory {
  public:
   /// A new run, locked: makes the folder, calls `fill` for what has to be there before it counts as a run,
