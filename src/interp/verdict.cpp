@@ -234,6 +234,9 @@ class Inquiry {
   std::vector<Evidence> evidence_;
 };
 
+/// Whether a twin was there to compare with.
+bool has_twin(const Verdict& verdict) { return std::ranges::all_of(verdict.evidence, &Evidence::is_known); }
+
 }  // namespace
 
 std::string_view name_of(Mechanism mechanism) {
@@ -256,13 +259,15 @@ Verdict judge(const Transformer& model, const Task& task, const Batch& own, cons
 }
 
 CsvTable verdict_table(const Verdict& verdict, Index step, Index sequences) {
-  CsvTable table({"evidence", "value", "must_be", "threshold", "holds", "verdict", "step", "sequences"});
+  CsvTable table(
+      {"evidence", "value", "must_be", "threshold", "holds", "verdict", "twin", "step", "sequences"});
   for (const Evidence& e : verdict.evidence)
     table.add({e.name, csv_cell(e.value), e.above ? "above" : "below", csv_cell(e.threshold),
                !e.is_known ? ""
                : e.holds() ? "yes"
                            : "no",
-               std::string(name_of(verdict.mechanism)), std::to_string(step), std::to_string(sequences)});
+               std::string(name_of(verdict.mechanism)), has_twin(verdict) ? "yes" : "no",
+               std::to_string(step), std::to_string(sequences)});
   return table;
 }
 

@@ -14,6 +14,7 @@ int eval_command(const Words& words);
 int ablate_command(const Words& words);
 int heads_command(const Words& words);
 int verdict_command(const Words& words);
+int verify_command(const Words& words);
 int plot_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);

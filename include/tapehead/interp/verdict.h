@@ -44,8 +44,8 @@ struct Verdict {
 Verdict judge(const Transformer& model, const Task& task, const Batch& own, const Transformer* twin,
               const ProbeOptions& options = {});
 
-/// A row a piece of evidence: evidence, value, must_be (above or below), threshold, holds, finding; then the
-/// verdict, of which step, and how many sequences a period.
+/// A row a piece of evidence: evidence, value, must_be (above or below), threshold, holds; then the verdict,
+/// whether there was a twin, of which step, and how many sequences a period.
 CsvTable verdict_table(const Verdict& verdict, Index step, Index sequences);
 
 }  // namespace tapehead

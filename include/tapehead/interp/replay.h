@@ -1,0 +1,33 @@
+/// A run's training, done again in a folder of its own, from the first of its checkpoints.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapehead/train/run_directory.h"
+
+namespace tapehead {
+
+struct ReplayOptions {
+  int threads = 1;
+  /// Called after every step, with its loss before the update.
+  std::function<void(Index step, double loss)> stepped = {};
+  /// Asked after every step: whether to give up.
+  std::function<bool()> should_stop = {};
+};
+
+struct Replay {
+  std::vector<Index> compared;   ///< steps of checkpoints that were come by
+  std::vector<Index> different;  ///< those whose parameters, averages or config are not what came out
+  bool is_whole = false;         ///< false if it was asked to give up
+};
+
+/// Trains in `folder`, which becomes a run, up to the last step of `run`, and compares its checkpoints on the
+/// way to the bit. A run begins with its config's seeds, unless its first checkpoint says otherwise: one that
+/// was imported or forked begins with that, and with the rows of its tables up to there. Throws Error as
+/// train_run does.
+Replay replay(const RunDirectory& run, const std::filesystem::path& folder, const ReplayOptions& options);
+
+}  // namespace tapehead

@@ -1,0 +1,81 @@
+#include "tapehead/interp/replay.h"
+
+#include <algorithm>
+
+#include "tapehead/base/require.h"
+#include "tapehead/interp/scored_run.h"
+#include "tapehead/train/csv.h"
+
+namespace tapehead {
+
+namespace {
+
+bool equal(std::span<const Real> a, std::span<const Real> b) { return std::ranges::equal(a, b); }
+
+/// Whether the checkpoint holds what the trainer has come to.
+bool is_same(const Trainer& trainer, const std::filesystem::path& file) {
+  const Trainer saved(file, 1);
+  const auto same_state = [](const Optimizer::State& a, const Optimizer::State& b) {
+    return a.name == b.name && equal(a.values.values(), b.values.values());
+  };
+  return saved.step() == trainer.step() && saved.config() == trainer.config() &&
+         equal(saved.model().parameters().values(), trainer.model().parameters().values()) &&
+         saved.optimizer().steps() == trainer.optimizer().steps() &&
+         std::ranges::equal(saved.optimizer().state(), trainer.optimizer().state(), same_state);
+}
+
+/// Whether the run starts from a model that its seeds do not give.
+bool has_given_start(const RunDirectory& run, const std::vector<Index>& steps) {
+  return run.config().model.initialisation == Initialisation::imported || steps.front() > 0;
+}
+
+/// Puts what the run began with into a run that begins there.
+void give_start(const RunDirectory& run, const RunDirectory& begun, Index step) {
+  std::filesystem::copy_file(run.checkpoint_file(step), begun.checkpoint_file(step));
+  if (step == 0) return;
+  for (const std::string_view name : {"metrics", "heads"}) {
+    if (!std::filesystem::exists(run.table_file(name))) continue;
+    CsvTable table = CsvTable::read(run.table_file(name));
+    table.drop_above("step", static_cast<double>(step));
+    table.write(begun.table_file(name));
+  }
+}
+
+/// The last step that the run has come to, by its checkpoints and its metrics.
+Index last_step(const RunDirectory& run, const std::vector<Index>& steps) {
+  const CsvTable metrics = CsvTable::read(run.metrics_file());
+  const double last_row = metrics.rows() == 0 ? 0 : metrics.number(metrics.rows() - 1, "step");
+  return std::max(steps.back(), static_cast<Index>(last_row));
+}
+
+}  // namespace
+
+Replay replay(const RunDirectory& run, const std::filesystem::path& folder, const ReplayOptions& options) {
+  const std::vector<Index> steps = run.checkpoint_steps();
+  require(!steps.empty(), "[replay] {} has no checkpoint to begin with", run.path().string());
+  const Index last = last_step(run, steps);
+  const RunDirectory again = RunDirectory::create(folder, run.config(), false);
+  if (has_given_start(run, steps)) give_start(run, again, steps.front());
+  Trainer trainer = resume_scored_run(again, options.threads);
+
+  Replay result;
+  const auto compare_checkpoint = [&] {
+    if (std::ranges::find(steps, trainer.step()) == steps.end()) return;
+    result.compared.push_back(trainer.step());
+    if (!is_same(trainer, run.checkpoint_file(trainer.step()))) result.different.push_back(trainer.step());
+  };
+  compare_checkpoint();
+  train_scored_run(
+      trainer, again,
+      {.stepped =
+           [&](const Trainer& at, const Trainer::StepReport& report) {
+             compare_checkpoint();
+             if (options.stepped) options.stepped(at.step(), report.loss);
+           },
+       .should_stop =
+           [&] { return trainer.step() >= last || (options.should_stop && options.should_stop()); }});
+  result.is_whole = trainer.step() >= last;
+  return result;
+}
+
+}  // namespace tapehead
