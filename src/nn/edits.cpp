@@ -22,6 +22,30 @@ Tensor head_region(const Site& site, const Shape& shape, Index heads) {
   return region;
 }
 
+/// 1 at these positions of a site, else 0. Positions are the last axis but one: of a pattern, the queries.
+Tensor position_region(const Site& site, const Shape& shape, const std::vector<Index>& positions) {
+  Tensor region(shape);
+  const Index row = shape[-1];
+  const Index rows = shape[-2];
+  for (const Index position : positions) {
+    require(position >= 0 && position < rows, "[edits] no position {} at {}, which has {}", position, site,
+            rows);
+    for (Index start = position * row; start < shape.count(); start += rows * row)
+      std::fill_n(region.data() + start, row, Real{1});
+  }
+  return region;
+}
+
+/// The rows of the sequences from `first` on, as many as `shape` has.
+Variable rows_put(const Site& site, const Tensor& whole, const Shape& shape, Index first) {
+  require(whole.shape().rank() == shape.rank() && whole.shape().with(0, 1) == shape.with(0, 1) &&
+              first + shape[0] <= whole.shape()[0],
+          "[edits] the values put at {} have shape {}, which has nothing for sequences {} to {} of shape {}",
+          site, whole.shape(), first, first + shape[0] - 1, shape);
+  const Real* start = whole.data() + first * (shape.count() / shape[0]);
+  return Variable(Tensor(shape, std::span(start, static_cast<std::size_t>(shape.count()))));
+}
+
 /// The mean over the first axis of `reference`, added up in double, and in place of each row of the second to
 /// last axis the mean of them all, where positions count too.
 Tensor mean_row(const Tensor& reference, MeanOver over) {
@@ -61,14 +85,16 @@ Edits& Edits::scale(const Site& site, Real factor) {
 Edits& Edits::put(const Site& site, Tensor values) {
   const auto rows = std::make_shared<const Tensor>(std::move(values));
   return replace(site, [site, rows](const Variable& value, Index first) {
-    const Shape& shape = value.shape();
-    const Shape& whole = rows->shape();
-    require(
-        whole.rank() == shape.rank() && whole.with(0, 1) == shape.with(0, 1) && first + shape[0] <= whole[0],
-        "[edits] the values put at {} have shape {}, which has nothing for sequences {} to {} of shape {}",
-        site, whole, first, first + shape[0] - 1, shape);
-    const Real* start = rows->data() + first * (shape.count() / shape[0]);
-    return Variable(Tensor(shape, std::span(start, static_cast<std::size_t>(shape.count()))));
+    return rows_put(site, *rows, value.shape(), first);
+  });
+}
+
+Edits& Edits::put(const Site& site, Tensor values, std::vector<Index> positions) {
+  require(!positions.empty(), "[edits] expected at least one position for the values put at {}", site);
+  const auto rows = std::make_shared<const Tensor>(std::move(values));
+  return replace(site, [site, rows, positions](const Variable& value, Index first) {
+    return where(position_region(site, value.shape(), positions), rows_put(site, *rows, value.shape(), first),
+                 value);
   });
 }
 

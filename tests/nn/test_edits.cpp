@@ -255,6 +255,58 @@ TEST_CASE("zeroing a head's pattern zeroes that head's output and no other's") {
   }
 }
 
+TEST_CASE("values put at some positions leave all others as they are, in every sequence and every head") {
+  const Transformer model = random_model(everything_on());
+  const Tokens tokens = random_tokens(3, 5, 7, 1);
+  const Tensor plain = seen(model, tokens, keys(1));
+  const Tensor other = random_tensor(plain.shape(), 4);
+  for (const Index head : {kAllHeads, Index{0}, Index{1}}) {
+    Edits edits;
+    edits.put(keys(1, head), other, {1, 4});
+    const Tensor edited = seen(model, tokens, keys(1), edits);
+    for (Index b = 0; b < 3; ++b)
+      for (Index t = 0; t < 5; ++t)
+        for (Index d = 0; d < 6; ++d) {
+          const bool is_put = (t == 1 || t == 4) && (head == kAllHeads || d / 3 == head);
+          CHECK(edited(b, t, d) == (is_put ? other : plain)(b, t, d));
+        }
+  }
+  // Of a pattern, positions are queries.
+  const Tensor weights = seen(model, tokens, pattern(0));
+  const Tensor other_weights = random_tensor(weights.shape(), 4);
+  Edits edits;
+  edits.put(pattern(0, 1), other_weights, {3});
+  const Tensor edited = seen(model, tokens, pattern(0), edits);
+  for (Index b = 0; b < 3; ++b)
+    for (Index h = 0; h < 2; ++h)
+      for (Index q = 0; q < 5; ++q)
+        for (Index k = 0; k < 5; ++k)
+          CHECK(edited(b, h, q, k) == (h == 1 && q == 3 ? other_weights : weights)(b, h, q, k));
+}
+
+TEST_CASE("values put at no position, or at one that is not there, are an error") {
+  const Transformer model = random_model(attention_only());
+  const Tokens tokens = random_tokens(2, 4, 7, 1);
+  const Tensor rows({2, 4, 6});
+  Edits none;
+  check_error([&] { none.put(keys(0), rows, {}); }, {"[edits]", "at least one position", "attention.keys"});
+  for (const Index position : {-1, 4}) {
+    Edits edits;
+    edits.put(keys(0), rows, {position});
+    check_error([&] { logits_of(model, tokens, edits); },
+                {"[edits] no position", std::to_string(position), "which has 4"});
+  }
+  Edits short_of;
+  short_of.put(keys(0), Tensor({1, 4, 6}), {0});
+  check_error([&] { logits_of(model, tokens, short_of); }, {"nothing for sequences 0 to 1"});
+}
+
+DOUBLE_TEST_CASE("gradients pass by the positions where values were put") {
+  Edits edits;
+  edits.put(values(1), random_tensor({2, 6, 16}, 4), {0, 3});
+  CHECK(model_gradient_error(edits) < 1e-7);
+}
+
 TEST_CASE("edits of one site act in the order given") {
   const Transformer model = random_model(attention_only());
   const Tokens tokens = random_tokens(2, 4, 7, 1);

@@ -29,6 +29,9 @@ class Edits : public Watcher {
   /// Puts these values there, a row a sequence of the whole batch, as a Recorder of the site gives them. A
   /// pass whose sequences have no rows, or rows of another shape, is an Error.
   Edits& put(const Site& site, Tensor values);
+  /// The same at these positions alone (of a pattern: these queries); the others keep what they have. Throws
+  /// Error for no positions; one that a pass does not have is an Error there.
+  Edits& put(const Site& site, Tensor values, std::vector<Index> positions);
   /// Puts the mean of `reference` there, which came by the site in other sequences of the same length. Throws
   /// Error for a reference without sequences.
   Edits& mean(const Site& site, const Tensor& reference, MeanOver over = MeanOver::sequences);
