@@ -10,6 +10,8 @@ const std::vector<Command>& commands() {
       {"heads", "what every head looks at", heads_command},
       {"verdict", "by what mechanism the model copies, with the evidence", verdict_command},
       {"verify", "train a run again, and recompute its tables", verify_command},
+      {"patch", "what of a clean run restores a corrupted one", patch_command},
+      {"lens", "what could be read out after every layer", lens_command},
       {"plot", "draw a run's figures", plot_command},
       {"bench", "how fast a config trains, and where the time goes", bench_command},
       {"inspect", "parameters by name, operations and memory of a step", inspect_command},

@@ -8,7 +8,9 @@
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/attention_figure.h"
 #include "tapehead/report/head_figure.h"
+#include "tapehead/report/lens_figure.h"
 #include "tapehead/report/loss_figure.h"
+#include "tapehead/report/patching_figure.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/trainer.h"
@@ -57,6 +59,9 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
                          score_heads(checkpoint->model, batch), config, checkpoint->step));
   }
   if (ablations.rows() > 0) add(ablation_figure(ablations, plain_accuracy(ablations), config));
+  if (const CsvTable patchings = table_in(run.table_file("patching")); patchings.rows() > 0)
+    add(patching_figure(patchings, config));
+  if (const CsvTable lens = table_in(run.table_file("lens")); lens.rows() > 0) add(lens_figure(lens, config));
   return files;
 }
 

@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train eval ablate heads plot inspect bench generate attention import export "Exit status"
+  prints Usage train eval ablate heads patch lens plot inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -18,7 +18,7 @@ help_and_version() {
   expect 0 train --help
   prints --out --set --overwrite --resume --threads CONFIG '[model]' '[task]' '[train]' period_min learning_rate
   local command
-  for command in eval ablate heads; do
+  for command in eval ablate heads patch lens; do
     expect 0 "$command" --help
     prints --step --sequences --threads --json RUN
   done
@@ -26,11 +26,15 @@ help_and_version() {
   prints --periods
   expect 0 ablate --help
   prints --head
+  expect 0 patch --help
+  prints --site --by --to --layer --sequence residual head-position
+  expect 0 lens --help
+  prints --sequence --text --position
   expect 0 inspect --help
   prints --json
   expect 0 bench --help
   prints --set --seconds --steps --threads --json CONFIG
-  for command in train eval ablate heads plot inspect bench generate attention import export; do
+  for command in train eval ablate heads patch lens plot inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -55,7 +59,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- train --resume nowhere
   refuses --set --resume -- train --resume run --set train.steps=3
   local command
-  for command in eval ablate heads plot; do
+  for command in eval ablate heads patch lens plot; do
     refuses RUN missing "$command --help" -- "$command"
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
@@ -144,6 +148,70 @@ looking_at_a_run() {
   refuses period 16 -- eval run --periods 16
 }
 
+patching() {
+  # A small model that has learnt to copy, in half a second.
+  expect 0 train tiny.toml --out copies --set model.width=32 --set train.learning_rate=0.01 --set train.steps=400 \
+    --set train.batch=16 --set train.shard=8 --set train.evaluation_interval=200 --set train.checkpoint_interval=400
+  expect 0 patch copies --threads 2
+  check_not "$call: expected nothing on standard error" test -s err
+  prints 'log-probability (nats)' 'head_output by head-position' 'residual by position' 'after the copy' 'layer 1 head 1'
+  cp out table
+  cp copies/patching.csv patching.csv
+  expect 0 patch copies --threads 1
+  same_file out table
+  same_file copies/patching.csv patching.csv
+  check "patching.csv: wrong columns" grep -qE '^site,by,to,layer,head,position,role,effect,low,high,clean,corrupted,' \
+    patching.csv
+  check "patching.csv: wrong grids" test "$(tail -n +2 patching.csv | cut -d , -f 1-3 | uniq -c | xargs)" = \
+    "4 head_output,head, 64 head_output,head-position, 48 residual,position,"
+  expect 0 patch copies --site residual --by layer --layer 0 --json
+  is_json '[p["effect"] for p in d["grids"][0]["patches"]] == [{"mean": 1, "low": 1, "high": 1}]'
+  is_json 'd["query"] == 15 and d["sequences"] == 64 and d["copies"][0] == 15 - d["period"]'
+  same_file copies/patching.csv patching.csv
+  expect 0 patch copies --to 1.0.keys --json
+  is_json '[(p["layer"], p["head"]) for p in d["grids"][0]["patches"]] == [(0, 0), (0, 1)] and d["grids"][0]["to"] == "1.0.keys"'
+  check "patching.csv: expected the path beside the rest" grep -q '^head_output,head,1.0.keys,0,1,' copies/patching.csv
+  check "patching.csv: expected the rest beside the path" grep -q '^residual,position,,final,' copies/patching.csv
+  expect 0 patch copies --site pattern --by position --sequences 5 --sequence 2
+  prints '5 sequences with the structure of sequence 2' 'pattern by position'
+  check_not "patching.csv: expected no other sequences" grep -q ',64,' copies/patching.csv
+
+  expect 1 patch run
+  says 'no likelier at the query of clean sequences' '95 % interval'
+  refuses 'the nearest is keys' -- patch copies --site key
+  refuses 'the nearest is head' -- patch copies --by heds
+  refuses 'attention_output has no heads' -- patch copies --site attention_output --by head
+  refuses 'lies below the receiver 0.1' -- patch copies --to 0.1
+  refuses 'lies below the receiver 1.0.keys' -- patch copies --to 1.0.keys --layer 1
+  refuses 'expected a receiver LAYER.HEAD' -- patch copies --to 2.0
+  refuses 'from 0 to 1, got 2' -- patch copies --layer 2
+  refuses --sequences "'1'" -- patch copies --sequences 1
+  refuses 'from 0 to 7, got 8' -- patch copies --sequence 8
+
+  expect 0 lens copies --threads 2
+  prints embedding 'layer 0' 'chance is ln 16' 'at position 15 of sequence 0 of the evaluation batch' '*'
+  cp out table
+  expect 0 lens copies --threads 1
+  same_file out table
+  check "lens.csv: wrong columns" grep -qE '^layer,loss,loss_induction,loss_noise,accuracy_induction,' copies/lens.csv
+  check "lens.csv: wrong rows" test "$(tail -n +2 copies/lens.csv | cut -d , -f 1 | xargs)" = "0 1 2"
+  cp copies/lens.csv lens.csv
+  expect 0 lens copies --json --sequence 3 --position 4
+  is_json '[r["after"] for r in d["layers"]] == ["embedding", "layer 0", "layer 1"] and d["shown"]["position"] == 4'
+  is_json 'all(len(r["tokens"]) == 5 and 0 < r["right_probability"] < 1 for r in d["shown"]["layers"])'
+  expect 0 lens copies --text '1 2 3 1 2' --json
+  is_json '"layers" not in d and d["shown"]["position"] == 4 and d["shown"]["right"] is None'
+  same_file copies/lens.csv lens.csv
+  refuses --sequence 'from 0 to 7, got 8' -- lens copies --sequence 8
+  refuses --position 'from 0 to 15, got 16' -- lens copies --position 16
+  refuses '1 to 16 tokens, got 0' -- lens copies --text ''
+  refuses 'token ids from 0 to 15' -- lens copies --text 'a cat'
+  refuses --sequences -- lens copies --text 1 --sequences 3
+
+  expect 0 plot copies
+  for figure in patching lens; do check "plot: expected $figure.png" test -s "copies/figures/$figure.png"; done
+}
+
 benchmarks() {
   mkdir bench
   cp tiny.toml bench
@@ -191,7 +259,7 @@ failures_while_running() {
   expect 0 eval cut --step 16
 
   local command
-  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'inspect run --json' \
+  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'lens run' 'inspect run --json' \
     'bench tiny.toml --steps 1'; do
     read -ra words <<< "$command"
     status=0
@@ -208,6 +276,7 @@ help_and_version
 wrong_calls
 wrong_configs
 looking_at_a_run
+patching
 benchmarks
 failures_while_running
 finish

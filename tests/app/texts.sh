@@ -84,6 +84,9 @@ looking() {
   is_json 'len(d["heads"]) == 4 and all(abs(sum(row) - 1) < 1e-5 for row in d["heads"][3]["pattern"])'
   is_json 'd["labels"][4] == "\"c\"" and d["heads"][0]["pattern"][0] == [1] + [0] * 10'
   expect 0 attention numbers --text '1 2 3' --keys 1
+  expect 0 lens run --text 'the cat sat'
+  prints 'at position 10 of the text, whose token is "t"' 'layer 1'
+  refuses 'do not repeat by construction' -- patch run --sequence 0
   refuses '--text is missing' -- attention run
   refuses 'expected at least one token' -- attention run --text ''
   refuses 'expected LAYER.HEAD' -- attention run --text a --head 7.7

@@ -15,6 +15,8 @@ int ablate_command(const Words& words);
 int heads_command(const Words& words);
 int verdict_command(const Words& words);
 int verify_command(const Words& words);
+int patch_command(const Words& words);
+int lens_command(const Words& words);
 int plot_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);

@@ -1,0 +1,14 @@
+/// What could be read out of the residual stream after every layer.
+#pragma once
+
+#include "tapehead/report/gnuplot.h"
+#include "tapehead/train/config.h"
+#include "tapehead/train/csv.h"
+
+namespace tapehead {
+
+/// Above, the loss by kind of position against the place of read-out, with ln V; below, the accuracy on
+/// induction positions. `lens` is a table as lens_table makes it.
+Figure lens_figure(const CsvTable& lens, const Config& config);
+
+}  // namespace tapehead
