@@ -1,143 +1,133 @@
 #include "tapehead/interp/ablation.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
+#include <iterator>
+#include <string>
 
-#include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
-#include "tapehead/nn/recorder.h"
 
 namespace tapehead {
 
 namespace {
 
-constexpr int kResamples = 2000;
 constexpr std::uint64_t kBootstrapSeed = 1;
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> differences(const std::vector<double>& with, const std::vector<double>& without) {
-  std::vector<double> result(with.size());
-  std::transform(with.begin(), with.end(), without.begin(), result.begin(), std::minus<>());
-  return result;
+/// What an evaluation holds for every sequence.
+struct BySequence {
+  std::vector<double> loss;
+  std::vector<double> loss_induction;
+  std::vector<double> loss_noise;
+  std::vector<double> accuracy_induction;
+  std::vector<double> accuracy_noise;
+};
+
+BySequence by_sequence(const Evaluation& evaluation) {
+  return {evaluation.loss_by_sequence(), evaluation.loss_by_sequence(Kind::induction),
+          evaluation.loss_by_sequence(Kind::noise), evaluation.accuracy_by_sequence(Kind::induction),
+          evaluation.accuracy_by_sequence(Kind::noise)};
 }
 
-std::vector<double> without_missing(const std::vector<double>& values) {
-  std::vector<double> there;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(there),
-               [](double v) { return !std::isnan(v); });
-  return there;
+std::string head_cell(const Site& component) {
+  if (component.kind == SiteKind::feed_forward_output) return "feed_forward";
+  return component.head == kAllHeads ? "all" : std::to_string(component.head);
 }
 
-/// NaN where there is nothing.
-double mean(const std::vector<double>& values) {
-  double total = 0;
-  for (const double value : values) total += value;
-  return total / static_cast<double>(values.size());
-}
-
-/// What an ablation did, against the plain evaluation of the same batch.
-Ablation compared(const Evaluation& ablated, const Evaluation& plain, Index layer, Index head) {
-  const auto change = [&](Kind kind) {
-    return bootstrap(differences(ablated.loss_by_sequence(kind), plain.loss_by_sequence(kind)),
-                     kBootstrapSeed);
-  };
-  const auto change_accuracy = [&](Kind kind) {
-    return bootstrap(differences(ablated.accuracy_by_sequence(kind), plain.accuracy_by_sequence(kind)),
-                     kBootstrapSeed);
-  };
-  return {.layer = layer,
-          .head = head,
-          .change_loss =
-              bootstrap(differences(ablated.loss_by_sequence(), plain.loss_by_sequence()), kBootstrapSeed),
-          .change_induction = change(Kind::induction),
-          .change_noise = change(Kind::noise),
-          .change_accuracy_induction = change_accuracy(Kind::induction),
-          .change_accuracy_noise = change_accuracy(Kind::noise),
-          .accuracy_induction = bootstrap(ablated.accuracy_by_sequence(Kind::induction), kBootstrapSeed),
-          .accuracy_plain = mean(without_missing(plain.accuracy_by_sequence(Kind::induction)))};
-}
-
-void require_same_batch(const Batch& batch, const Evaluation& plain) {
-  require(plain.kinds == batch.kinds,
-          "[ablation] expected the plain evaluation of the same batch, got one of another");
-}
-
-Edits zeroed(Index layer, Index head) {
-  Edits edits;
-  edits.zero(head_output(layer, head));
-  return edits;
+void append(std::vector<std::string>& row, std::vector<std::string> cells) {
+  row.insert(row.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
 }
 
 }  // namespace
 
-Estimate bootstrap(const std::vector<double>& values, std::uint64_t seed) {
-  const std::vector<double> there = without_missing(values);
-  if (there.empty()) return {kMissing, kMissing, kMissing};
-  Generator generator(seed, Purpose::bootstrap);
-  std::vector<double> means;
-  std::vector<double> resample(there.size());
-  for (int i = 0; i < kResamples; ++i) {
-    for (double& value : resample)
-      value = there[static_cast<std::size_t>(generator.below(static_cast<Index>(there.size())))];
-    means.push_back(mean(resample));
-  }
-  std::sort(means.begin(), means.end());
-  const auto quantile = [&](double share) {
-    return means[static_cast<std::size_t>(std::lround(share * static_cast<double>(kResamples - 1)))];
-  };
-  return {mean(there), quantile(0.025), quantile(0.975)};
-}
-
-Ablation zero_ablation(const Transformer& model, const Batch& batch, const Evaluation& plain, Index layer,
-                       Index head, const EvaluateOptions& options) {
-  require_same_batch(batch, plain);
-  Edits edits = zeroed(layer, head);
-  return compared(evaluate(model, batch, {edits}, options), plain, layer, head);
-}
-
-std::vector<Ablation> ablate_all_heads(const Transformer& model, const Batch& batch, const Evaluation& plain,
-                                       const EvaluateOptions& options) {
-  require_same_batch(batch, plain);
-  const Index layers = model.config().layers;
-  std::vector<Index> heads(static_cast<std::size_t>(model.config().heads));
-  std::iota(heads.begin(), heads.end(), 0);
-  heads.push_back(kAllHeads);
+std::vector<Ablation> compare(const AblatedEvaluations& evaluations, const std::vector<Removal>& removals) {
+  require(evaluations.ablated.size() == removals.size(),
+          "[ablation] expected one evaluation for each of {} removals, got {}", removals.size(),
+          evaluations.ablated.size());
+  Bootstrap estimate(kBootstrapSeed);
+  const BySequence plain = by_sequence(evaluations.plain);
+  const double accuracy_plain = estimate(plain.accuracy_induction).mean;
   std::vector<Ablation> ablations;
-  if (layers == 0) return ablations;
-
-  Recorder below({residual_before(0)});
-  evaluate(model, batch, {below}, options);
-  Tensor residual = below.at(residual_before(0));
-  for (Index layer = 0; layer < layers; ++layer) {
-    for (const Index head : heads) {
-      Edits edits = zeroed(layer, head);
-      ablations.push_back(
-          compared(evaluate_from(model, batch, layer, residual, {edits}, options), plain, layer, head));
-    }
-    if (layer + 1 == layers) break;
-    Recorder next({residual_before(layer + 1)});
-    evaluate_from(model, batch, layer, residual, {next}, options);
-    residual = next.at(residual_before(layer + 1));
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    const BySequence ablated = by_sequence(evaluations.ablated[i]);
+    const auto change = [&](std::vector<double> BySequence::*values) {
+      return estimate(differences(ablated.*values, plain.*values));
+    };
+    ablations.push_back({.removal = removals[i],
+                         .change_loss = change(&BySequence::loss),
+                         .change_induction = change(&BySequence::loss_induction),
+                         .change_noise = change(&BySequence::loss_noise),
+                         .change_accuracy_induction = change(&BySequence::accuracy_induction),
+                         .change_accuracy_noise = change(&BySequence::accuracy_noise),
+                         .accuracy_induction = estimate(ablated.accuracy_induction),
+                         .accuracy_plain = accuracy_plain});
   }
   return ablations;
 }
 
+AblationStudy ablate(const Transformer& model, const Batch& batch, const Batch& reference,
+                     const std::vector<Removal>& removals, const EvaluateOptions& options) {
+  AblatedEvaluations evaluations = evaluate_ablated(model, batch, reference, removals, options);
+  std::vector<Ablation> ablations = compare(evaluations, removals);
+  return {std::move(evaluations.plain), std::move(ablations)};
+}
+
+std::vector<Removal> single_removals(const std::vector<AblationKind>& kinds,
+                                     const std::vector<Site>& components) {
+  std::vector<Removal> removals;
+  for (const AblationKind kind : kinds)
+    for (const Site& component : components) removals.push_back({kind, {component}});
+  return removals;
+}
+
+std::vector<std::string> measured_columns() {
+  return {"change_loss",
+          "change_induction",
+          "low",
+          "high",
+          "change_noise",
+          "accuracy_induction",
+          "loss_low",
+          "loss_high",
+          "noise_low",
+          "noise_high",
+          "change_accuracy_induction",
+          "change_accuracy_noise",
+          "accuracy_plain",
+          "accuracy_induction_low",
+          "accuracy_induction_high",
+          "change_accuracy_induction_low",
+          "change_accuracy_induction_high",
+          "change_accuracy_noise_low",
+          "change_accuracy_noise_high"};
+}
+
+std::vector<std::string> measured_cells(const Ablation& a) {
+  std::vector<std::string> cells;
+  for (const double value :
+       {a.change_loss.mean, a.change_induction.mean, a.change_induction.low, a.change_induction.high,
+        a.change_noise.mean, a.accuracy_induction.mean, a.change_loss.low, a.change_loss.high,
+        a.change_noise.low, a.change_noise.high, a.change_accuracy_induction.mean,
+        a.change_accuracy_noise.mean, a.accuracy_plain, a.accuracy_induction.low, a.accuracy_induction.high,
+        a.change_accuracy_induction.low, a.change_accuracy_induction.high, a.change_accuracy_noise.low,
+        a.change_accuracy_noise.high})
+    cells.push_back(csv_cell(value));
+  return cells;
+}
+
 CsvTable ablation_table(const std::vector<Ablation>& ablations, Index step, Index sequences) {
-  CsvTable table({"kind", "layer", "head", "change_loss", "change_induction", "low", "high", "change_noise",
-                  "accuracy_induction", "loss_low", "loss_high", "noise_low", "noise_high",
-                  "change_accuracy_induction", "change_accuracy_noise", "accuracy_plain", "step",
-                  "sequences"});
-  for (const Ablation& a : ablations)
-    table.add({"zero", std::to_string(a.layer), a.head == kAllHeads ? "all" : std::to_string(a.head),
-               csv_cell(a.change_loss.mean), csv_cell(a.change_induction.mean),
-               csv_cell(a.change_induction.low), csv_cell(a.change_induction.high),
-               csv_cell(a.change_noise.mean), csv_cell(a.accuracy_induction.mean),
-               csv_cell(a.change_loss.low), csv_cell(a.change_loss.high), csv_cell(a.change_noise.low),
-               csv_cell(a.change_noise.high), csv_cell(a.change_accuracy_induction.mean),
-               csv_cell(a.change_accuracy_noise.mean), csv_cell(a.accuracy_plain), std::to_string(step),
-               std::to_string(sequences)});
+  std::vector<std::string> columns{"kind", "layer", "head"};
+  append(columns, measured_columns());
+  append(columns, {"step", "sequences"});
+  CsvTable table(std::move(columns));
+  for (const Ablation& ablation : ablations) {
+    const Removal& removal = ablation.removal;
+    require(removal.components.size() == 1, "[ablation] a row is of one component, got {}",
+            removal.components.size());
+    const Site& component = removal.components.front();
+    std::vector<std::string> row{std::string(definition_of(removal.kind).name),
+                                 std::to_string(component.layer), head_cell(component)};
+    append(row, measured_cells(ablation));
+    append(row, {std::to_string(step), std::to_string(sequences)});
+    table.add(std::move(row));
+  }
   return table;
 }
 
