@@ -25,7 +25,7 @@ help_and_version() {
   expect 0 eval --help
   prints --periods
   expect 0 ablate --help
-  prints --head
+  prints --head --layer --feed-forward --kind --subsets --most-heads zero mean resample pattern-preserving value-preserving
   expect 0 patch --help
   prints --site --by --to --layer --sequence residual head-position
   expect 0 lens --help
@@ -141,7 +141,7 @@ looking_at_a_run() {
   is_json '[(a["layer"], a["head"]) for a in d["ablations"]] == [(1, 0)] and d["sequences"] == 3'
   same_file run/ablation.csv table
   for head in 2.0 0.2 -1.0 0 0. .1 0.1.1 0.1x x ''; do refuses --head "'$head'" -- ablate run "--head=$head"; done
-  refuses --head 'more than once' -- ablate run --head 0.0 --head 0.1
+  ablating_together
   refuses --step ' 0 8 16 20' -- eval run --step 3
   refuses --sequences -- heads run --sequences 0
   refuses --periods -- eval run --periods 3,
@@ -210,6 +210,55 @@ patching() {
 
   expect 0 plot copies
   for figure in patching lens; do check "plot: expected $figure.png" test -s "copies/figures/$figure.png"; done
+}
+
+# Sets of heads, kinds side by side, and subsets of layers.
+ablating_together() {
+  local kind
+  expect 0 ablate run --head 0.1 --head 1.0 --json
+  is_json '[a["components"] for a in d["ablations"]] == [[{"layer": 0, "head": 1}, {"layer": 1, "head": 0}]]'
+  expect 0 ablate run --head 0.1 --layer 1 --kind resample
+  prints 'layer 0 head 1 + layer 1 all heads' resample
+  for kind in zero mean resample pattern-preserving value-preserving; do
+    expect 0 ablate run --layer 0 --kind "$kind" --json
+    is_json "[(a['kind'], a['layer'], a['head']) for a in d['ablations']] == [('$kind', 0, 'all')]"
+  done
+  same_file run/ablation.csv table
+  expect 0 ablate run --kind all
+  prints 'pattern-preserving' 'how the effect goes'
+  cp out kinds
+  expect 0 ablate run --kind all --threads 1
+  same_file out kinds
+  check "ablation.csv: expected all kinds" test "$(tail -n +2 run/ablation.csv | cut -d , -f 1 | uniq -c | xargs)" = \
+    "6 zero 6 mean 6 resample 6 pattern-preserving 6 value-preserving"
+  expect 0 ablate run --kind all --json
+  is_json 'len(d["ablations"]) == 30 and len(d["comparisons"]) == 6 and len(d["kinds"]) == 5'
+  is_json 'all(abs(d["ablations"][i]["change_induction"]["mean"]) < 9 for i in range(30))'
+
+  expect 0 ablate run --subsets --layer 1
+  prints 'Layer 1, zero ablation' '0+1' 'Shapley value' 'interaction'
+  check_not "ablate --subsets --layer 1: expected no other layer and no table" \
+    sh -c 'grep "Layer 0" out || ls run/shapley.csv'
+  expect 0 ablate run --subsets --json
+  is_json '[len(l["subsets"]) for l in d["layers"]] == [4, 4] and len(d["layers"][0]["interactions"]) == 1'
+  is_json 'all(abs(sum(h["shapley"]["mean"] for h in l["heads"]) - l["whole_layer"]["mean"]) < 1e-12 for l in d["layers"])'
+  check "subsets.csv: wrong rows" test "$(tail -n +2 run/subsets.csv | cut -d , -f 1-4 | xargs)" = \
+    "zero,0,none,0 zero,0,0,1 zero,0,1,1 zero,0,0+1,2 zero,1,none,0 zero,1,0,1 zero,1,1,1 zero,1,0+1,2"
+  check "shapley.csv: expected 4 heads" test "$(wc -l < run/shapley.csv)" -eq 5
+  check "interactions.csv: expected 2 pairs" test "$(wc -l < run/interactions.csv)" -eq 3
+  expect 0 plot run
+  prints run/figures/ablation.png run/figures/shapley.png
+
+  refuses 'layer 0 head 1 was named more than once' -- ablate run --head 0.1 --head 0.1
+  refuses --kind "'some'" value-preserving -- ablate run --kind some
+  refuses --layer "'2'" 'from 0 to 1' -- ablate run --layer 2
+  refuses --layer "'-1'" -- ablate run --subsets --layer=-1
+  refuses --feed-forward 'no feed-forward parts' 'heads 0 to 1' -- ablate run --feed-forward 0
+  refuses --subsets --head -- ablate run --subsets --head 0.1
+  refuses --most-heads 'at most 16' -- ablate run --subsets --most-heads 17
+  refuses --most-heads --subsets -- ablate run --most-heads 3
+  refuses '2 heads' '6 evaluations of 8 sequences' seconds '--most-heads 2' -- ablate run --subsets --most-heads 1
+  expect 0 ablate run
 }
 
 benchmarks() {
