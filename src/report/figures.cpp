@@ -11,6 +11,7 @@
 #include "tapehead/report/lens_figure.h"
 #include "tapehead/report/loss_figure.h"
 #include "tapehead/report/patching_figure.h"
+#include "tapehead/report/shapley_figure.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/trainer.h"
@@ -62,6 +63,8 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   if (const CsvTable patchings = table_in(run.table_file("patching")); patchings.rows() > 0)
     add(patching_figure(patchings, config));
   if (const CsvTable lens = table_in(run.table_file("lens")); lens.rows() > 0) add(lens_figure(lens, config));
+  const CsvTable shapley = table_in(run.table_file("shapley"));
+  if (shapley.rows() > 0) add(shapley_figure(shapley, table_in(run.table_file("interactions")), config));
   return files;
 }
 

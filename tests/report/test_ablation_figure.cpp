@@ -13,8 +13,7 @@ namespace {
 
 Ablation ablation(Index layer, Index head, double induction, double noise, double accuracy) {
   Ablation result;
-  result.layer = layer;
-  result.head = head;
+  result.removal = {AblationKind::zero, {head_output(layer, head)}};
   result.change_induction = {induction, induction - 0.1, induction + 0.1};
   result.change_noise = {noise, noise - 0.02, noise + 0.02};
   result.accuracy_induction = {accuracy, accuracy, accuracy};
@@ -49,4 +48,12 @@ TEST_CASE("the ablation figure can be drawn with one row, with many, and without
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 8; ++head) many.push_back(ablation(layer, head, 0.01, 0, 0.9));
   CHECK(contains(svg_of(ablation_figure(ablation_table(many, 2000, 256), 0.9, Config{})), "layer 3"));
+}
+
+TEST_CASE("the ablation figure of one kind names it, and feed-forward parts") {
+  Ablation by_mean = ablation(0, 0, 1, 0, 0.5);
+  by_mean.removal = {AblationKind::mean, {feed_forward_output(0)}};
+  const std::string svg = svg_of(ablation_figure(ablation_table({by_mean}, 2000, 256), 0.9, Config{}));
+  CHECK(contains(svg, "What is lost without a head's output, by mean ablation"));
+  CHECK(contains(svg, "feed-forward"));
 }

@@ -4,7 +4,7 @@
 
 #include "report/drawing.h"
 #include "support/testing.h"
-#include "tapehead/interp/ablation.h"
+#include "tapehead/interp/subsets.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/trainer.h"
 
@@ -61,10 +61,16 @@ TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any 
   write_heads(run);
   const Trainer trainer(run.config(), 1);
   save_checkpoint(run.checkpoint_file(0), run.config(), trainer.model(), trainer.optimizer(), 0);
-  ablation_table({Ablation{}}, 6, 8).write(run.table_file("ablation"));
+  ablation_table({Ablation{.removal = {AblationKind::zero, {head_output(0, 0)}}}}, 6, 8)
+      .write(run.table_file("ablation"));
   const auto files = draw_figures(run);
   CHECK(names(files) == Names{"loss.svg", "loss.png", "heads.svg", "heads.png", "attention.svg",
                               "attention.png", "ablation.svg", "ablation.png"});
+  CHECK_FALSE(std::filesystem::exists(run.figures_folder() / "shapley.svg"));
   CHECK(png_size(run.figures_folder() / "loss.png") == std::array{1760, 1240});
   CHECK(contains(contents(run.figures_folder() / "attention.svg"), "after 0 steps"));
+
+  const LayerSubsets layer{.subsets = {{}, {}}, .heads = {{.share = 1}}};
+  shapley_table({layer}, 6, 8).write(run.table_file("shapley"));
+  CHECK(names(draw_figures(run)).back() == "shapley.png");
 }

@@ -9,9 +9,9 @@
 namespace tapehead {
 
 /// Draws into the run's figures folder, each as SVG and PNG, and returns the files: `loss` and `heads` from
-/// the tables of those names, `attention` from the newest checkpoint, `ablation`, `patching` and `lens` from
-/// the tables of ablations, of patchings and of read-outs. What has no data yet is left out. Throws Error
-/// where data cannot be read, and as draw does.
+/// the tables of those names, `attention` from the newest checkpoint, and one for each further table that has
+/// a figure of its name. What has no data yet is left out. Throws Error where data cannot be read, and as
+/// draw does.
 std::vector<std::filesystem::path> draw_figures(const RunDirectory& run);
 
 }  // namespace tapehead
