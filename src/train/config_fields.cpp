@@ -283,6 +283,13 @@ const std::vector<ConfigField>& config_fields() {
   return fields;
 }
 
+std::vector<const ConfigField*> differing_fields(const Config& a, const Config& b) {
+  std::vector<const ConfigField*> differing;
+  for (const ConfigField& field : config_fields())
+    if (field.get(a) != field.get(b)) differing.push_back(&field);
+  return differing;
+}
+
 std::string to_toml(const Config& config) {
   validate(config);
   return by_table([&](const ConfigField& field) {

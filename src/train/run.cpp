@@ -63,14 +63,14 @@ double cut_tables(const RunDirectory& run, Index step) {
 
 /// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
 void require_same_config(const RunDirectory& run, const Config& saved) {
-  for (const ConfigField& field : config_fields()) {
-    if (field.get(run.config()) == field.get(saved)) continue;
-    throw UsageError(
-        fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
-                    "another run",
-                    (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name(),
-                    written(field.get(run.config())), written(field.get(saved))));
-  }
+  const std::vector<const ConfigField*> differing = differing_fields(run.config(), saved);
+  if (differing.empty()) return;
+  const ConfigField& field = *differing.front();
+  throw UsageError(
+      fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
+                  "another run",
+                  (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name(),
+                  written(field.get(run.config())), written(field.get(saved))));
 }
 
 /// The run's newest checkpoint. Throws Error, saying from where one could go on instead, if it cannot be

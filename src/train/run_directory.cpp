@@ -127,6 +127,8 @@ RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bo
   return run;
 }
 
+bool RunDirectory::stands_at(const fs::path& path) { return is_run(path); }
+
 RunDirectory RunDirectory::open(const fs::path& path) {
   if (!is_run(path))
     throw UsageError(fmt::format("[run] {} is not a run: it has no {}; make one with `tapehead train CONFIG`",

@@ -115,3 +115,15 @@ TEST_CASE("numbers are written in the fewest digits that read back the same, and
   CHECK(written(std::string("adam")) == "\"adam\"");
   CHECK(written(std::string("a\\b \"c\"")) == R"("a\\b \"c\"")");
 }
+
+TEST_CASE("the fields in which two configs differ are named in the order of the listing") {
+  const Config a;
+  Config b;
+  CHECK(differing_fields(a, b).empty());
+  b.train.steps = 3;
+  b.model.layers = 5;
+  const std::vector<const ConfigField*> differing = differing_fields(a, b);
+  REQUIRE(differing.size() == 2);
+  CHECK(differing[0]->name() == "model.layers");
+  CHECK(differing[1]->name() == "train.steps");
+}

@@ -57,6 +57,9 @@ struct ConfigField {
 /// Every field, table by table, in the order of help and saved copy.
 const std::vector<ConfigField>& config_fields();
 
+/// The fields in which two configs differ, in that order.
+std::vector<const ConfigField*> differing_fields(const Config& a, const Config& b);
+
 /// The value as TOML has it; numbers in the fewest digits that read back the same.
 std::string written(const FieldValue& value);
 

@@ -49,6 +49,8 @@ class RunDirectory {
   /// is set and what is there is a run, whose files are then removed; and if another program writes into it.
   static RunDirectory create(const std::filesystem::path& path, const Config& config, bool overwrite,
                              const std::function<void(const RunDirectory&)>& fill = {});
+  /// Whether there is one to open.
+  static bool stands_at(const std::filesystem::path& path);
   /// A run that is there. Throws UsageError where there is none.
   static RunDirectory open(const std::filesystem::path& path);
   /// The same to go on writing into it, locked; what a killed writer left half-done is removed. Throws

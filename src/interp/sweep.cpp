@@ -1,0 +1,121 @@
+#include "tapehead/interp/sweep.h"
+
+#include <new>
+
+#include "tapehead/base/parallel.h"
+#include "tapehead/base/require.h"
+#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/config_fields.h"
+
+namespace tapehead {
+
+namespace {
+
+/// What went wrong, where the library's own words are enough; our own mistakes are not a run's failure.
+std::string in_words(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "not enough memory";
+  return error.what();
+}
+
+SweepResult result_of(const Setting& setting, const RunObserver& observer,
+                      const std::function<void(const Trainer&)>& started) {
+  try {
+    const bool finished = complete_run(setting, 1, observer, started);
+    return {.status = finished ? RunStatus::finished : RunStatus::stopped};
+  } catch (const InternalError&) {
+    throw;
+  } catch (const std::exception& error) {
+    return {.status = RunStatus::failed, .failure = in_words(error)};
+  }
+}
+
+}  // namespace
+
+std::vector<Setting> seed_settings(const Config& config, Index seeds, const std::filesystem::path& folder) {
+  if (seeds < 1) throw UsageError(fmt::format("[sweep] expected at least one seed, got {}", seeds));
+  std::vector<Setting> settings;
+  for (Index seed = 1; seed <= seeds; ++seed) {
+    Setting setting{folder / fmt::format("seed-{}", seed), config};
+    TrainConfig& train = setting.config.train;
+    train.initialisation_seed = train.data_seed = train.dropout_seed = static_cast<std::uint64_t>(seed);
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+void require_same_run(const Setting& setting) {
+  if (!RunDirectory::stands_at(setting.path)) return;
+  const Config there = RunDirectory::open(setting.path).config();
+  if (there == setting.config) return;
+  const auto differing = differing_fields(there, setting.config);
+  const std::string what = differing.empty()
+                               ? "something that is no single field"
+                               : fmt::format("{}, which is {} there and {} here", differing.front()->name(),
+                                             written(differing.front()->get(there)),
+                                             written(differing.front()->get(setting.config)));
+  throw UsageError(fmt::format("[sweep] {} holds a run that differs in {}; choose another folder with --out",
+                               setting.path.string(), what));
+}
+
+bool is_finished(const Setting& setting) {
+  require_same_run(setting);
+  if (!RunDirectory::stands_at(setting.path)) return false;
+  const RunDirectory run = RunDirectory::open(setting.path);
+  const std::vector<Index> steps = run.checkpoint_steps();
+  if (steps.empty() || steps.back() < setting.config.train.steps) return false;
+  const Checkpoint last = load_checkpoint(run.latest_checkpoint());
+  require(last.config == setting.config && last.step == steps.back(),
+          "[sweep] {} is not a checkpoint of its run; move it away, and the run goes on from the one before",
+          run.latest_checkpoint().string());
+  for (const auto& table : {run.metrics_file(), run.heads_file()})
+    require(std::filesystem::exists(table), "[sweep] {} has its last checkpoint, but {} is missing",
+            setting.path.string(), table.filename().string());
+  return true;
+}
+
+bool complete_run(const Setting& setting, int threads, const RunObserver& observer,
+                  const std::function<void(const Trainer&)>& started) {
+  if (is_finished(setting)) return true;
+  const bool there = RunDirectory::stands_at(setting.path);
+  const RunDirectory run = there ? RunDirectory::open_for_writing(setting.path)
+                                 : RunDirectory::create(setting.path, setting.config, false);
+  // Another program may have done it before the lock was ours.
+  if (there && is_finished(setting)) return true;
+  Trainer trainer = resume_scored_run(run, threads);
+  if (started) started(trainer);
+  return train_scored_run(trainer, run, observer);
+}
+
+std::string_view name_of(RunStatus status) {
+  switch (status) {
+    case RunStatus::finished:
+      return "finished";
+    case RunStatus::failed:
+      return "failed";
+    case RunStatus::stopped:
+      return "stopped";
+  }
+  return "";
+}
+
+std::vector<SweepResult> run_sweep(const std::vector<Setting>& settings, int jobs,
+                                   const SweepObserver& observer) {
+  for (const Setting& setting : settings) require_same_run(setting);
+  std::vector<SweepResult> results(settings.size());
+  const auto should_stop = [&] { return observer.should_stop && observer.should_stop(); };
+  parallel_for(static_cast<Index>(settings.size()), jobs, [&](Index index) {
+    if (should_stop()) return;
+    const auto run = static_cast<std::size_t>(index);
+    const auto reached = [&](const Trainer& trainer) {
+      if (observer.reached) observer.reached(run, trainer.step());
+    };
+    const RunObserver of_run{
+        .stepped = [&](const Trainer& trainer, const Trainer::StepReport&) { reached(trainer); },
+        .should_stop = should_stop};
+    results[run] = result_of(settings[run], of_run, reached);
+    if (observer.ended) observer.ended(run, results[run]);
+  });
+  return results;
+}
+
+}  // namespace tapehead

@@ -1,0 +1,63 @@
+#include "tapehead/interp/sweep_table.h"
+
+#include "support/folder.h"
+#include "support/testing.h"
+#include "support/training.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+TEST_CASE("sweep.csv has a row for every run, and of one that failed what is known") {
+  const Folder folder;
+  const std::vector<Setting> settings = seed_settings(tiny_config(), 3, folder / "sweep");
+  // The first forms, the second does not, of the third there is nothing.
+  for (std::size_t run = 0; run < 2; ++run) {
+    const RunDirectory there = RunDirectory::create(settings[run].path, settings[run].config, false);
+    CsvTable metrics({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+    metrics.add({"0", "0", "4", "4", "4", "0"});
+    metrics.add({"20", "100", "3", "2", "4.5", run == 0 ? "0.75" : "0.25"});
+    metrics.write(there.metrics_file());
+    if (run == 1) continue;
+    CsvTable heads({"step", "layer", "head", "previous_token", "induction"});
+    heads.add({"0", "0", "0", "0.1", "0.1"});
+    heads.add({"20", "0", "0", "0.2", "0.9"});
+    heads.write(there.heads_file());
+  }
+  const std::vector<SweepResult> results{{.status = RunStatus::finished},
+                                         {.status = RunStatus::failed, .failure = "not finite"},
+                                         {.status = RunStatus::stopped}};
+  const auto reports = sweep_reports(settings);
+  CHECK_FALSE(reports[2]);
+  const CsvTable table = sweep_table(settings, results, reports);
+  REQUIRE(table.rows() == 3);
+  const auto row = [&](Index index) {
+    std::string text;
+    for (const std::string& column : table.columns()) text += column + "=" + table.cell(index, column) + " ";
+    return text;
+  };
+  CHECK(row(0) ==
+        "run=seed-1 seed=1 status=finished step=20 formed=1 onset=20 half=20 done= width= final_loss=3 "
+        "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.75 final_previous_token=0.2 "
+        "final_k_composition= final_copying= final_induction=0.9 ");
+  CHECK(row(1) ==
+        "run=seed-2 seed=2 status=failed step=20 formed=0 onset=20 half= done= width= final_loss=3 "
+        "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.25 final_previous_token= "
+        "final_k_composition= final_copying= final_induction= ");
+  CHECK(row(2) ==
+        "run=seed-3 seed=3 status=stopped step= formed= onset= half= done= width= final_loss= "
+        "final_loss_induction= final_loss_noise= final_accuracy_induction= final_previous_token= "
+        "final_k_composition= final_copying= final_induction= ");
+}
+
+TEST_CASE("where nothing is copied, sweep.csv says nothing of formation") {
+  Setting setting{"runs/seed-1", tiny_config()};
+  setting.config.task.name = "text";
+  CsvTable metrics({"step", "tokens", "loss", "accuracy_induction"});
+  metrics.add({"0", "0", "4", "0.75"});
+  const std::vector<std::optional<FormationReport>> reports{formation_report(metrics, CsvTable({}))};
+  const std::vector<SweepResult> results{{.status = RunStatus::finished}};
+  const CsvTable table = sweep_table({&setting, 1}, results, reports);
+  for (const char* column : {"formed", "onset", "half", "done", "width"})
+    CHECK(table.cell(0, column).empty());
+  CHECK(table.cell(0, "final_loss") == "4");
+}
