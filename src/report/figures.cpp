@@ -7,6 +7,7 @@
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/attention_figure.h"
+#include "tapehead/report/curves_figure.h"
 #include "tapehead/report/head_figure.h"
 #include "tapehead/report/lens_figure.h"
 #include "tapehead/report/loss_figure.h"
@@ -66,6 +67,16 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   const CsvTable shapley = table_in(run.table_file("shapley"));
   if (shapley.rows() > 0) add(shapley_figure(shapley, table_in(run.table_file("interactions")), config));
   return files;
+}
+
+std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::path& folder) {
+  std::vector<CsvTable> metrics;
+  std::vector<Config> configs;
+  for (const RunDirectory& run : runs) {
+    metrics.push_back(CsvTable::read(run.metrics_file()));
+    configs.push_back(run.config());
+  }
+  return draw(curves_figure(metrics, configs), folder);
 }
 
 }  // namespace tapehead

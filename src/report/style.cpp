@@ -51,9 +51,12 @@ int head_dash(Index layer, Index head, Index heads) {
   return 1 + static_cast<int>(head_number(layer, head, heads) / kHeadColours.size() % 4);
 }
 
+std::string runs_in_words(const Config& config) {
+  return fmt::format("{} · {}", model_in_words(config.model), task_in_words(config.task));
+}
+
 std::string run_in_words(const Config& config) {
-  return fmt::format("{} · {} · {}", model_in_words(config.model), task_in_words(config.task),
-                     seeds_in_words(config.train));
+  return fmt::format("{} · {}", runs_in_words(config), seeds_in_words(config.train));
 }
 
 Figure start_figure(std::string name, int width, int height, std::string_view title,

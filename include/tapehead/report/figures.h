@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "tapehead/train/run_directory.h"
@@ -13,5 +14,10 @@ namespace tapehead {
 /// a figure of its name. What has no data yet is left out. Throws Error where data cannot be read, and as
 /// draw does.
 std::vector<std::filesystem::path> draw_figures(const RunDirectory& run);
+
+/// Draws `curves` of several runs into a folder, from their metrics, and returns the files. Throws Error
+/// where these cannot be read, and as draw does.
+std::vector<std::filesystem::path> draw_curves(std::span<const RunDirectory> runs,
+                                               const std::filesystem::path& folder);
 
 }  // namespace tapehead

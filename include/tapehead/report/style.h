@@ -25,6 +25,8 @@ int head_dash(Index layer, Index head, Index heads);
 
 /// "2 layers, 2 heads each, width 64, attention only · repeated sequence, length 48, period 6 to 24 · seed 1"
 std::string run_in_words(const Config& config);
+/// The same without the seed: what runs have in common that differ in their seeds.
+std::string runs_in_words(const Config& config);
 
 /// Starts a figure: general settings, title and subtitle.
 Figure start_figure(std::string name, int width, int height, std::string_view title,

@@ -1,0 +1,93 @@
+#include "tapehead/report/curves_figure.h"
+
+#include <cmath>
+
+#include "report/drawing.h"
+#include "support/testing.h"
+#include "tapehead/base/require.h"
+
+using namespace tapehead;
+using namespace tapehead::testing;
+
+namespace {
+
+/// A run up to a step whose accuracy goes through a sigmoid at `middle`.
+CsvTable metrics_of(Index steps, double middle) {
+  CsvTable table({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+  for (Index step = 0; step <= steps; step += 20) {
+    const double formed = 1 / (1 + std::exp((middle - static_cast<double>(step)) / 40));
+    table.add({std::to_string(step), std::to_string(step * 1536), csv_cell(4 - 2.5 * formed),
+               csv_cell(4 - 3.7 * formed), "4.4", csv_cell(0.05 + 0.9 * formed)});
+  }
+  return table;
+}
+
+std::string svg_of_runs(const std::vector<CsvTable>& runs, std::vector<Config> configs = {}) {
+  configs.resize(runs.size());
+  return svg_of(curves_figure(runs, configs));
+}
+
+/// A table of one column over the steps given.
+CsvTable table_of(const std::vector<std::pair<int, const char*>>& rows) {
+  CsvTable table({"step", "tokens", "loss"});
+  for (const auto& [step, loss] : rows) table.add({std::to_string(step), std::to_string(step), loss});
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("a band has the quartiles at the steps at which every run that has the column has a value") {
+  const std::vector<CsvTable> runs{
+      table_of({{0, "5"}, {10, "4"}, {20, "3"}, {30, "1"}}), table_of({{0, "7"}, {20, "5"}, {30, ""}}),
+      table_of({{0, "9"}, {10, "8"}, {20, "9"}, {30, "2"}}), table_of({{0, ""}})};
+  const Band band = band_of(runs, "loss");
+  CHECK(band.steps == std::vector<double>{0, 20});
+  CHECK(band.lower == std::vector<double>{6, 4});
+  CHECK(band.median == std::vector<double>{7, 5});
+  CHECK(band.upper == std::vector<double>{8, 7});
+  CHECK(band_of(runs, "loss_noise").steps.empty());
+}
+
+TEST_CASE("the curves figure says how many runs formed and when, and marks those that did not") {
+  const std::string formed =
+      svg_of_runs({metrics_of(2000, 490), metrics_of(2000, 690), metrics_of(2000, 890)});
+  for (const std::string text :
+       {"Learning curves of 3 runs",
+        "above 50 %: 3 of 3 runs; median step 700; quartiles step 600 and step 800", "accuracy (%)",
+        "loss (nats)", "noise 4.40", "induction 0.30", "all positions 1.50", "guessing: ln 64 = 4.16",
+        "induction 95.0 %", "training step (1536 tokens each)", "2 layers"}) {
+    CAPTURE(text);
+    CHECK(contains(formed, text));
+  }
+  CHECK_FALSE(contains(formed, "not formed"));
+  const std::string mixed =
+      svg_of_runs({metrics_of(2000, 500), metrics_of(2000, 9000), metrics_of(2000, 9000)});
+  CHECK(contains(mixed, "above 50 %: 1 of 3 runs; median not by step 2000; quartiles not by step 2000"));
+  CHECK(contains(mixed, "× 2 not formed"));
+}
+
+TEST_CASE("the curves figure names a field in which the runs differ, but for seeds") {
+  std::vector<Config> configs(2);
+  configs[1].train.data_seed = 5;
+  const std::vector<CsvTable> runs{metrics_of(200, 100), metrics_of(200, 100)};
+  CHECK_FALSE(contains(svg_of_runs(runs, configs), "differ"));
+  configs[1].model.layers = 1;
+  CHECK(contains(svg_of_runs(runs, configs), "the runs differ in model.layers"));
+}
+
+TEST_CASE("the curves figure can be drawn of one run, of a first evaluation, and with columns missing") {
+  CHECK(contains(svg_of_runs({metrics_of(0, 100)}), "of 1 run:"));
+  const std::vector<CsvTable> bare{table_of({{0, "4"}, {10, "3"}}), table_of({{0, "4"}})};
+  CHECK(contains(svg_of_runs(bare), "all positions 4.00"));
+  CHECK(contains(svg_of_runs({table_of({{0, ""}})}), "guessing"));
+  CHECK_THROWS_AS(curves_figure({}, {}), Error);
+  CHECK_THROWS_AS(svg_of_runs({table_of({})}), Error);
+}
+
+TEST_CASE("of a text the curves figure has no formation") {
+  std::vector<Config> configs(1);
+  configs[0].task.name = "text";
+  const std::string svg = svg_of_runs({metrics_of(2000, 9000)}, configs);
+  CHECK_FALSE(contains(svg, "not formed"));
+  CHECK_FALSE(contains(svg, "above 50 %"));
+}
