@@ -53,7 +53,7 @@ bool Arguments::parse(const std::vector<std::string>& words) {
     return false;
   }
   std::vector<std::string> surplus = result_.unmatched();
-  if (has_positional()) {
+  if (has_positional() && !positional_.ends_with("...")) {
     const auto given = result_[kPositional].as<std::vector<std::string>>();
     surplus.insert(surplus.end(), given.begin() + 1, given.end());
   }
@@ -104,10 +104,13 @@ std::vector<Index> Arguments::numbers(const std::string& option, Index least) co
   }
 }
 
-std::string Arguments::positional() const {
+std::string Arguments::positional() const { return positionals().front(); }
+
+std::vector<std::string> Arguments::positionals() const {
   if (!has_positional())
-    throw UsageError(fmt::format("{} is missing; see tapehead {} --help", positional_, command_));
-  return result_[kPositional].as<std::vector<std::string>>().front();
+    throw UsageError(fmt::format("{} is missing; see tapehead {} --help",
+                                 positional_.substr(0, positional_.find("...")), command_));
+  return result_[kPositional].as<std::vector<std::string>>();
 }
 
 void Arguments::add_threads(const std::string& remark) {

@@ -5,22 +5,64 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
+#include "tapehead/base/require.h"
 #include "tapehead/report/figures.h"
 #include "tapehead/train/run_directory.h"
 
 namespace tapehead::app {
 
-int plot_command(const Words& words) {
-  Arguments arguments("plot", "Draws a run's figures, as PNG and SVG, into its folder figures/.", "RUN");
-  if (!arguments.parse(words)) return 0;
-  const RunDirectory run = RunDirectory::open(arguments.positional());
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> plot_run(const RunDirectory& run) {
   for (const auto& [table, command] :
        {std::pair(run.metrics_file(), "train"), std::pair(run.heads_file(), "train"),
         std::pair(run.table_file("ablation"), "ablate")})
-    if (!std::filesystem::exists(table))
+    if (!fs::exists(table))
       spdlog::warn("{} is not there, and its figure is left out; tapehead {} makes it", table.string(),
                    command);
-  for (const std::filesystem::path& figure : draw_figures(run)) std::cout << figure.string() << "\n";
+  return draw_figures(run);
+}
+
+/// The innermost folder that all the runs are in.
+fs::path folder_of(const std::vector<RunDirectory>& runs) {
+  const auto parent = [](const RunDirectory& run) {
+    return (run.path() / "").lexically_normal().parent_path().parent_path();
+  };
+  fs::path common = parent(runs.front());
+  for (const RunDirectory& run : runs) {
+    fs::path shared;
+    const fs::path other = parent(run);
+    for (auto a = common.begin(), b = other.begin(); a != common.end() && b != other.end() && *a == *b;
+         ++a, ++b)
+      shared /= *a;
+    common = shared;
+  }
+  return common;
+}
+
+}  // namespace
+
+int plot_command(const Words& words) {
+  Arguments arguments(
+      "plot",
+      "Draws a run's figures, as PNG and SVG, into its folder figures/; of several runs, their "
+      "curves in one figure.",
+      "RUN...");
+  arguments.options()(
+      "out", "where the figure of several runs goes (default: figures/ in the folder that they are in)",
+      cxxopts::value<std::string>(), "DIR");
+  if (!arguments.parse(words)) return 0;
+  std::vector<RunDirectory> runs;
+  for (const std::string& path : arguments.positionals()) runs.push_back(RunDirectory::open(path));
+  if (runs.size() == 1 && arguments.has("out"))
+    throw UsageError("--out goes with several runs; one run's figures are drawn into the run");
+  const std::vector<fs::path> files =
+      runs.size() == 1 ? plot_run(runs.front())
+                       : draw_curves(runs, arguments.has("out") ? fs::path(arguments.text("out"))
+                                                                : folder_of(runs) / "figures");
+  for (const fs::path& figure : files) std::cout << figure.string() << "\n";
   return 0;
 }
 

@@ -15,12 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds kOnTerminal{100};
 constexpr std::chrono::seconds kElsewhere{5};
 
-std::string clock_time(double seconds) {
-  const long long whole = static_cast<long long>(seconds + 0.5);
-  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
-                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
 }  // namespace
 
 Progress::Progress(Index first, Index last, Index tokens_per_step)

@@ -65,6 +65,12 @@ std::string grouped(long long count) {
   return text;
 }
 
+std::string clock_time(double seconds) {
+  const long long whole = static_cast<long long>(seconds + 0.5);
+  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
 std::string mebibytes(long long bytes) {
   return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
 }

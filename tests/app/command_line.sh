@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train eval ablate heads patch lens plot inspect bench generate attention import export "Exit status"
+  prints Usage train eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -34,7 +34,11 @@ help_and_version() {
   prints --json
   expect 0 bench --help
   prints --set --seconds --steps --threads --json CONFIG
-  for command in train eval ablate heads patch lens plot inspect bench generate attention import export; do
+  expect 0 sweep --help
+  prints --seeds --jobs --set --out CONFIG
+  expect 0 formation --help
+  prints --out --json RUN...
+  for command in train eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -59,7 +63,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- train --resume nowhere
   refuses --set --resume -- train --resume run --set train.steps=3
   local command
-  for command in eval ablate heads patch lens plot; do
+  for command in eval ablate heads verdict verify patch lens formation plot; do
     refuses RUN missing "$command --help" -- "$command"
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
@@ -74,6 +78,15 @@ wrong_calls() {
   for seconds in x 0 -1 nan inf 1s; do refuses --seconds "'$seconds'" -- bench tiny.toml "--seconds=$seconds"; done
   refuses --threads "'0'" -- bench tiny.toml --threads 0
   refuses model.heads -- bench tiny.toml --set model.heads=3
+  refuses CONFIG missing 'sweep --help' -- sweep
+  refuses --seeds "'0'" -- sweep tiny.toml --seeds 0
+  refuses --seeds 'at most 100000' -- sweep tiny.toml --seeds 100001
+  refuses --jobs "'-1'" -- sweep tiny.toml --jobs=-1
+  refuses --jobs 'at most 1024' -- sweep tiny.toml --jobs 1025
+  refuses train.data_seed 'sets this seed itself' -- sweep tiny.toml --set train.data_seed=3
+  refuses "expected a folder, got ''" -- sweep tiny.toml --out ''
+  refuses --out 'several runs' -- formation run --out table.csv
+  refuses --out 'several runs' -- plot run --out figures
 }
 
 wrong_configs() {
@@ -261,6 +274,72 @@ ablating_together() {
   expect 0 ablate run
 }
 
+formation_of_runs() {
+  expect 0 formation run
+  prints 'by evaluations up to step 20' 'half ' 'not by 20' 'previous_token' 'even attention scores' 'copying'
+  check_not "$call: expected nothing on standard error" test -s err
+  check "formation.csv: wrong rows" test "$(cut -d , -f 1-4 run/formation.csv | xargs)" = "step,onset,half,done 20,$(
+    sed -n 2p run/formation.csv | cut -d , -f 2),,"
+  expect 0 formation run --json
+  is_json 'd["runs"][0]["step"] == 20 and d["runs"][0]["measures"]["half"] is None'
+  is_json 'd["summary"]["half"]["median"] == {"not_by_step": 20} and d["differing_fields"] == []'
+  expect 0 train tiny.toml --out other --set train.data_seed=5 --set train.steps=10
+  expect 0 formation run other --out both.csv
+  says warning 'differ in more than their seeds: train.steps'
+  prints '0 of 2 runs formed' 'up to steps 10 to 20' 'lower quartile'
+  check "both.csv: wrong rows" test "$(cut -d , -f 1,2 both.csv | xargs)" = "run,step run,20 other,10"
+  expect 0 plot run other
+  check "$call: expected the figure beside the runs" test "$(xargs < out)" = "figures/curves.svg figures/curves.png"
+  expect 0 plot run other --out drawn
+  check "$call: expected the figure in drawn" test -s drawn/curves.png
+  rm -r other figures drawn
+}
+
+sweeps() {
+  expect 0 sweep tiny.toml --seeds 3 --jobs 2 --out swept --set model.dropout=0.1
+  says '3 runs of 20 steps, 2 at once' '3 of 3 runs done'
+  prints '0 of 3 runs formed' swept/sweep.csv swept/figures/curves.png
+  check "sweep.csv: wrong rows" test "$(cut -d , -f 1-5 swept/sweep.csv | xargs)" = \
+    "run,seed,status,step,formed seed-1,1,finished,20,0 seed-2,2,finished,20,0 seed-3,3,finished,20,0"
+  expect 0 train tiny.toml --out alone --set model.dropout=0.1 --set train.initialisation_seed=2 --set train.data_seed=2 \
+    --set train.dropout_seed=2
+  same_metrics alone swept/seed-2
+  local file
+  for file in config.toml heads.csv checkpoints/step-000020.safetensors; do same_file "alone/$file" "swept/seed-2/$file"; done
+
+  refuses swept/seed-1 'model.dropout, which is 0.1 there and 0.0 here' -- sweep tiny.toml --seeds 3 --out swept
+  rm swept/seed-2/checkpoints/step-000020.safetensors
+  rm -r swept/seed-3
+  cp swept/sweep.csv before
+  expect 0 sweep tiny.toml --seeds 3 --out swept --set model.dropout=0.1
+  same_file before swept/sweep.csv
+  same_file alone/heads.csv swept/seed-2/heads.csv
+
+  # A run that cannot be written does not stop the others.
+  rm -r swept/seed-2
+  echo mine > swept/seed-2
+  expect 1 sweep tiny.toml --seeds 4 --out swept --set model.dropout=0.1
+  says error '1 of 4 runs failed' 'swept/seed-2 exists and is not a run'
+  check "$call: expected seed 4" test -s swept/seed-4/checkpoints/step-000020.safetensors
+  check "sweep.csv: wrong status" test "$(cut -d , -f 3 swept/sweep.csv | xargs)" = "status finished failed finished finished"
+
+  # Stopped, it says how it goes on.
+  "$program" sweep tiny.toml --seeds 2 --jobs 2 --out stopped --set train.steps=10000000 > out 2> err &
+  running=$!
+  for file in stopped/seed-1 stopped/seed-2; do
+    until [ -f "$file/metrics.csv" ] || ! kill -0 "$running" 2> /dev/null; do sleep 0.02; done
+  done
+  kill -INT "$running"
+  local status=0
+  wait "$running" || status=$?
+  running=
+  call='tapehead sweep and SIGINT'
+  check "$call: expected status 1, got $status" test "$status" -eq 1
+  says 'stopped with 0 of 2 runs done' 'the same command goes on'
+  check "$call: expected a row for each" test "$(cut -d , -f 3 stopped/sweep.csv | xargs)" = "status stopped stopped"
+  rm -r swept stopped alone
+}
+
 benchmarks() {
   mkdir bench
   cp tiny.toml bench
@@ -326,6 +405,8 @@ wrong_calls
 wrong_configs
 looking_at_a_run
 patching
+formation_of_runs
+sweeps
 benchmarks
 failures_while_running
 finish

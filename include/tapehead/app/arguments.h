@@ -14,7 +14,8 @@ namespace tapehead::app {
 /// One command's options, and what it takes without a dash.
 class Arguments {
  public:
-  /// `positional` names the single argument without a dash, as in "RUN"; empty if there is none.
+  /// `positional` names the argument without a dash, as in "RUN"; as in "RUN..." there may be several; empty
+  /// if there is none.
   Arguments(const std::string& command, const std::string& summary, const std::string& positional);
 
   /// Adds options as cxxopts does: arguments.options()("json", "one JSON document", cxxopts::value<bool>()).
@@ -41,6 +42,8 @@ class Arguments {
   std::vector<Index> numbers(const std::string& option, Index least) const;
   /// The argument without a dash; throws UsageError if it was not given.
   std::string positional() const;
+  /// All of them, at least one; throws UsageError as positional().
+  std::vector<std::string> positionals() const;
   bool has_positional() const { return has(kPositional); }
   /// The value of --threads: by default as many as the machine runs at once.
   int threads() const;

@@ -17,6 +17,8 @@ int verdict_command(const Words& words);
 int verify_command(const Words& words);
 int patch_command(const Words& words);
 int lens_command(const Words& words);
+int formation_command(const Words& words);
+int sweep_command(const Words& words);
 int plot_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);

@@ -23,6 +23,8 @@ std::string decimals(double value, int digits);
 std::string signed_decimals(double value, int digits);
 /// A count with its thousands set apart: "2,362,368".
 std::string grouped(long long count);
+/// "1:05", or "1:00:05" from an hour on
+std::string clock_time(double seconds);
 /// "1.50 MiB"
 std::string mebibytes(long long bytes);
 
