@@ -124,6 +124,9 @@ int sweep_command(const Words& words) {
                                          : hardware_threads();
   spdlog::info("{} runs of {} steps, {} at once, into {}", settings.size(), config.train.steps,
                std::min<std::size_t>(settings.size(), static_cast<std::size_t>(jobs)), folder.string());
+  if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
+      !warning.empty())
+    spdlog::warn(warning);
   const std::vector<SweepResult> results = train(settings, jobs);
   const int status = status_of(settings, results);
   report(settings, results, folder);

@@ -87,16 +87,17 @@ TEST_CASE("over runs, one that never forms is counted and ranks last") {
   const std::vector<FormationReport> reports{formation_report(metrics_of(kForms), CsvTable({})),
                                              formation_report(metrics_of(kNeverForms), CsvTable({})),
                                              formation_report(metrics_of(kForms), CsvTable({}))};
-  for (const auto& [name, quartiles] : summary_of(reports)) {
-    CAPTURE(name);
+  for (const MeasureQuartiles& measure : summary_of(reports)) {
+    CAPTURE(measure.name);
+    const Quartiles& quartiles = measure.quartiles;
     CHECK(quartiles.runs == 3);
-    if (name == "half") {
+    if (measure.name == "half") {
       CHECK(quartiles.known == 2);
       CHECK(quartiles.median.value == 20);
       CHECK_FALSE(quartiles.upper.value);
       CHECK(quartiles.upper.not_by == 30);
     }
-    if (name == "onset") CHECK(quartiles.known == 3);
+    if (measure.name == "onset") CHECK(quartiles.known == 3);
   }
   CHECK_THROWS_AS(summary_of({}), Error);
 }
