@@ -5,6 +5,7 @@
 
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/edits.h"
 #include "tapehead/nn/recorder.h"
 
 namespace tapehead {

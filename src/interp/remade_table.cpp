@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablation.h"
+#include "tapehead/interp/formation_report.h"
+#include "tapehead/interp/lens.h"
+#include "tapehead/interp/patching.h"
+#include "tapehead/interp/subsets.h"
 #include "tapehead/interp/twin.h"
 #include "tapehead/interp/verdict.h"
 #include "tapehead/train/trainer.h"
@@ -49,12 +54,68 @@ Subject subject_of(const RunDirectory& run, const CsvTable& there, int threads) 
           {.threads = threads}};
 }
 
+/// The kinds of ablation in the table, in their order there.
+std::vector<AblationKind> kinds_of(const CsvTable& there) {
+  std::vector<AblationKind> kinds;
+  for (Index row = 0; row < there.rows(); ++row) {
+    const auto* kind = std::ranges::find(kAblationKinds, there.cell(row, "kind"), &AblationDefinition::name);
+    require(kind != kAblationKinds.end(), "[verify] no kind of ablation {}", there.cell(row, "kind"));
+    if (std::ranges::find(kinds, kind->kind) == kinds.end()) kinds.push_back(kind->kind);
+  }
+  return kinds;
+}
+
+Batch reference_of(const Subject& subject, const Batch& batch) {
+  return reference_batch(*subject.task, batch, subject.checkpoint.config.train.evaluation_seed);
+}
+
 CsvTable remade_ablation(const Subject& subject) {
   const Transformer& model = subject.checkpoint.model;
   const Batch batch = subject.batch();
-  const Evaluation plain = evaluate(model, batch, {}, subject.options);
-  return ablation_table(ablate_all_heads(model, batch, plain, subject.options), subject.checkpoint.step,
-                        subject.sequences);
+  const std::vector<Removal> removals =
+      single_removals(kinds_of(subject.there), all_components(model.config()));
+  const AblationStudy study = ablate(model, batch, reference_of(subject, batch), removals, subject.options);
+  return ablation_table(study.ablations, subject.checkpoint.step, subject.sequences);
+}
+
+std::vector<LayerSubsets> subsets_of(const Subject& subject) {
+  const Transformer& model = subject.checkpoint.model;
+  const Batch batch = subject.batch();
+  std::vector<Index> layers(static_cast<std::size_t>(model.config().layers));
+  std::iota(layers.begin(), layers.end(), 0);
+  std::vector<LayerSubsets> all;
+  for (const AblationKind kind : kinds_of(subject.there))
+    for (LayerSubsets& layer :
+         ablate_subsets(model, batch, reference_of(subject, batch), kind, layers, subject.options))
+      all.push_back(std::move(layer));
+  return all;
+}
+
+CsvTable remade_subsets(const Subject& subject) {
+  return subsets_table(subsets_of(subject), subject.checkpoint.step, subject.sequences);
+}
+CsvTable remade_shapley(const Subject& subject) {
+  return shapley_table(subsets_of(subject), subject.checkpoint.step, subject.sequences);
+}
+CsvTable remade_interactions(const Subject& subject) {
+  return interactions_table(subsets_of(subject), subject.checkpoint.step, subject.sequences);
+}
+
+CsvTable remade_patching(const Subject& subject) {
+  const Config& config = subject.checkpoint.config;
+  std::optional<Index> sequence;
+  if (!subject.there.cell(0, "sequence").empty()) sequence = whole_number(subject.there, "sequence");
+  const PatchingPairs pairs = patching_pairs(*subject.task, evaluation_batch(config, *subject.task), sequence,
+                                             subject.sequences, config.train.evaluation_seed);
+  std::vector<Patching> patchings;
+  for (const PatchingGrid& grid : grids_of(subject.there, config.model))
+    patchings.push_back(patch(subject.checkpoint.model, pairs, grid, subject.options));
+  return patching_table(patchings, pairs, subject.checkpoint.step);
+}
+
+CsvTable remade_lens(const Subject& subject) {
+  return lens_table(lens(subject.checkpoint.model, subject.batch(), subject.options),
+                    subject.checkpoint.step);
 }
 
 CsvTable remade_verdict(const Subject& subject) {
@@ -76,7 +137,9 @@ struct Remake {
 };
 
 constexpr std::array kRemakes{
-    Remake{"ablation", remade_ablation},
+    Remake{"ablation", remade_ablation}, Remake{"subsets", remade_subsets},
+    Remake{"shapley", remade_shapley},   Remake{"interactions", remade_interactions},
+    Remake{"patching", remade_patching}, Remake{"lens", remade_lens},
     Remake{"verdict", remade_verdict},
 };
 
@@ -84,6 +147,7 @@ constexpr std::array kRemakes{
 
 std::optional<CsvTable> remade_table(const RunDirectory& run, std::string_view name, const CsvTable& there,
                                      int threads) {
+  if (name == "formation") return formation_table(std::array{formation_report(run)});
   const auto* remake = std::ranges::find(kRemakes, name, &Remake::table);
   if (remake == kRemakes.end()) return std::nullopt;
   require(there.rows() > 0, "[verify] {}.csv has no rows", name);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tapehead/base/require.h"
-#include "tapehead/nn/edits.h"
+#include "tapehead/interp/ablated_evaluation.h"
 
 namespace tapehead {
 
@@ -143,20 +143,13 @@ class Inquiry {
 
   /// At periods never trained on, with these heads zeroed while later layers' values are as without.
   double accuracy_without(const std::vector<Found>& team) const {
-    double total = 0;
-    for (const Index period : periods_.untrained) {
+    Removal removal{AblationKind::value_preserving, {}};
+    for (const Found& head : team) removal.components.push_back(head_output(head.layer, head.head));
+    return mean_of(periods_.untrained, [&](Index period) {
       const Batch batch = probe_batch(model_.config().vocabulary, length_, period, options_);
-      std::vector<Site> later;
-      for (Index layer = team.front().layer + 1; layer < model_.config().layers; ++layer)
-        later.push_back(values(layer));
-      Recorder clean(later);
-      evaluate(model_, batch, {clean}, options_.evaluate);
-      Edits edits;
-      for (const Found& head : team) edits.zero(head_output(head.layer, head.head));
-      for (const Site& site : later) edits.put(site, clean.at(site));
-      total += evaluate(model_, batch, {edits}, options_.evaluate).accuracy(Kind::induction);
-    }
-    return total / static_cast<double>(periods_.untrained.size());
+      const AblatedEvaluations without = evaluate_ablated(model_, batch, {}, {removal}, options_.evaluate);
+      return without.ablated.front().accuracy(Kind::induction);
+    });
   }
 
   void ask_the_twin() {

@@ -40,7 +40,7 @@ int main() {
   Edits edits;
   edits.zero(head_output(0, 1));
   Recorder recorder({pattern(0), pattern(1)});
-  const Evaluation ablated = {, recorder});
+  const Evaluation ablated = evaluate(model, fresh, {edits, recorder});
   if (!(ablated.loss(Kind::induction) > 0) || recorder.at(pattern(1)).shape() != Shape{32, 2, 48, 48})
     return 1;
 

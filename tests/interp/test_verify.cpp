@@ -20,8 +20,10 @@ RunDirectory finished(const Folder& folder) {
   Trainer trainer(config, 1);
   CHECK(train_scored_run(trainer, run));
   const Batch batch = evaluation_batch(config);
-  const Evaluation plain = evaluate(trainer.model(), batch);
-  ablation_table(ablate_all_heads(trainer.model(), batch, plain), trainer.step(), batch.size())
+  const Batch reference = reference_batch(trainer.task(), batch, config.train.evaluation_seed);
+  const std::vector<Removal> removals =
+      single_removals({AblationKind::zero, AblationKind::resample}, all_components(config.model));
+  ablation_table(ablate(trainer.model(), batch, reference, removals).ablations, trainer.step(), batch.size())
       .write(run.table_file("ablation"));
   return run;
 }

@@ -8,9 +8,11 @@
 
 #include <vector>
 
-#include "tapehead/interp/ablation.h"
+#include "tapehead/interp/bootstrap.h"
 #include "tapehead/interp/patching_grid.h"
 #include "tapehead/interp/patching_pairs.h"
+#include "tapehead/train/csv.h"
+#include "tapehead/train/evaluate.h"
 
 namespace tapehead {
 
