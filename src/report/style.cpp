@@ -29,6 +29,7 @@ std::string task_in_words(const TaskConfig& task) {
   if (task.name == "repeated_sequence")
     words += fmt::format(", period {} to {}", task.period_min, task.period_max);
   if (task.name == "fixed_period_sequence") words += fmt::format(", period {}", task.period);
+  if (task.name == "copied_segment") words += fmt::format(", segment {}", task.segment);
   return words;
 }
 

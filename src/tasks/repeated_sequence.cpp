@@ -1,5 +1,6 @@
 #include "tapehead/tasks/repeated_sequence.h"
 
+#include <cmath>
 #include <limits>
 
 #include "tapehead/base/require.h"
@@ -43,6 +44,38 @@ Index period_of(const Batch& batch, Index b) {
   return last - batch.earlier_copy(b, last);
 }
 
+/// What comes next if the period is P, weighed by how likely what is known is under it against tokens that
+/// are all independent: 1/V of every token that has to be the same as another of its class t mod P.
+std::optional<Outcome> outcome_at(Index period, const Knowledge& knowledge, Index vocabulary) {
+  const Index read = knowledge.size();
+  const auto log_count = [&](const Possible& possible) {
+    return std::log(static_cast<double>(possible.count(vocabulary)));
+  };
+  double log_weight = 0;
+  std::vector<Possible> segment;
+  for (Index t = 0; t < read; ++t) {
+    if (t < period) {
+      segment.push_back(knowledge[t]);
+      continue;
+    }
+    Possible& one = segment[static_cast<std::size_t>(t % period)];
+    if (!one.meets(knowledge[t])) return std::nullopt;
+    const Possible both = one.also(knowledge[t]);
+    log_weight += log_count(both) + log_count({}) - log_count(one) - log_count(knowledge[t]);
+    one = both;
+  }
+  return Outcome{log_weight, read < period ? Possible{} : segment[static_cast<std::size_t>(read % period)]};
+}
+
+/// For periods that are all equally likely.
+std::vector<Outcome> outcomes_over(Index shortest, Index longest, const Knowledge& knowledge,
+                                   Index vocabulary) {
+  std::vector<Outcome> outcomes;
+  for (Index period = shortest; period <= longest; ++period)
+    if (const auto outcome = outcome_at(period, knowledge, vocabulary)) outcomes.push_back(*outcome);
+  return outcomes;
+}
+
 }  // namespace
 
 RepeatedSequence::RepeatedSequence(const Config& config) : config_(config) {
@@ -70,6 +103,10 @@ Batch RepeatedSequence::resample(const Batch& batch, Generator& generator) const
   return fresh;
 }
 
+std::vector<Outcome> RepeatedSequence::outcomes(const Knowledge& knowledge) const {
+  return outcomes_over(config_.period_min, config_.period_max, knowledge, config_.vocabulary);
+}
+
 FixedPeriodSequence::FixedPeriodSequence(const Config& config) : config_(config) {
   check_sizes(config.vocabulary, config.length, config.period, config.period);
 }
@@ -78,6 +115,10 @@ Batch FixedPeriodSequence::sample(Generator& generator, Index count) const {
   Batch batch = noise_batch(count, config_.length);
   for (Index b = 0; b < count; ++b) fill_row(batch, b, config_.period, config_.vocabulary, generator);
   return batch;
+}
+
+std::vector<Outcome> FixedPeriodSequence::outcomes(const Knowledge& knowledge) const {
+  return outcomes_over(config_.period, config_.period, knowledge, config_.vocabulary);
 }
 
 std::string FixedPeriodSequence::warning() const {

@@ -2,6 +2,7 @@
 
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/require.h"
+#include "tapehead/tasks/copied_segment.h"
 #include "tapehead/tasks/repeated_sequence.h"
 #include "tapehead/tasks/text_windows.h"
 
@@ -19,6 +20,11 @@ std::unique_ptr<Task> make_repeated_sequence(const TaskConfig& config, Index voc
 std::unique_ptr<Task> make_fixed_period_sequence(const TaskConfig& config, Index vocabulary) {
   return std::make_unique<FixedPeriodSequence>(FixedPeriodSequence::Config{
       .vocabulary = vocabulary, .length = config.length, .period = config.period});
+}
+
+std::unique_ptr<Task> make_copied_segment(const TaskConfig& config, Index vocabulary) {
+  return std::make_unique<CopiedSegment>(
+      CopiedSegment::Config{.vocabulary = vocabulary, .length = config.length, .segment = config.segment});
 }
 
 std::unique_ptr<Task> make_text_windows(const TaskConfig& config, Index vocabulary) {
@@ -48,6 +54,8 @@ const std::vector<TaskKind>& task_kinds() {
        make_repeated_sequence},
       {"fixed_period_sequence", "the same with one length for all; one layer solves it by position", true,
        make_fixed_period_sequence},
+      {"copied_segment", "random tokens, among them a segment and its copy at a random later place", true,
+       make_copied_segment},
       {"text", "windows of a text, which ends in a part that is held out", false, make_text_windows},
   };
   return kinds;

@@ -103,6 +103,7 @@ std::vector<ConfigField> list_fields() {
             "Longest repeated segment, in tokens (repeated_sequence)."),
       field("period", &D::period, count(1),
             "Length of the repeated segment, in tokens (fixed_period_sequence)."),
+      field("segment", &D::segment, count(2), "Length of the copied segment, in tokens (copied_segment)."),
       field("file", &D::file, anything(), "A text in UTF-8, of which windows are read (text)."),
       field("tokenizer", &D::tokenizer, anything(),
             "What a token is (text): \"characters\", or a folder with GPT-2's vocab.json and merges.txt."),

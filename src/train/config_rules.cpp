@@ -59,6 +59,12 @@ std::vector<Rule> rules_of(const Config& config) {
   for (Rule& rule : memory_rules(config)) list.push_back(std::move(rule));
   if (task.name == "fixed_period_sequence")
     list.push_back(less_than("task.period", task.period, "task.length", task.length));
+  if (task.name == "copied_segment")
+    list.push_back({task.segment <= task.length / 2,
+                    {"task.segment", "task.length"},
+                    fmt::format("expected at most half of task.length ({}), got {}: there would be no places "
+                                "to choose from for the copy",
+                                task.length, task.segment)});
   if (task.name == "text") {
     list.push_back(
         {!task.file.empty(), {"task.file", "task.name"}, "expected the path of a text, got nothing"});

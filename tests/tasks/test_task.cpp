@@ -24,6 +24,7 @@ std::vector<TaskConfig> every_task(const testing::Folder& folder, Index length) 
     configs.push_back({.name = std::string(kind.name),
                        .length = length,
                        .period_max = length / 2,
+                       .segment = length / 4,
                        .file = (folder / "text").string()});
   return configs;
 }
@@ -51,7 +52,8 @@ TEST_CASE("every task of the table is made by its name, and gives batches of the
     for (const Tokens& tokens : {batch.inputs, batch.targets})
       for (const std::int32_t id : tokens.values()) CHECK((id >= 0 && id < 16));
   }
-  CHECK(names == std::set<std::string>{"repeated_sequence", "fixed_period_sequence", "text"});
+  CHECK(names ==
+        std::set<std::string>{"repeated_sequence", "fixed_period_sequence", "copied_segment", "text"});
 }
 
 TEST_CASE("the target of every position is the token after it") {
@@ -74,6 +76,13 @@ TEST_CASE("the fields of the config reach the task they are for") {
   for (Index b = 0; b < 50; ++b) {
     CHECK(drawn.kinds(b, 6) == Kind::noise);
     CHECK(drawn.kinds(b, 8) == Kind::induction);
+  }
+  const Batch copied =
+      make_task({.name = "copied_segment", .length = 9, .segment = 4}, 8)->sample(generator, 3);
+  for (Index b = 0; b < 3; ++b) {
+    Index induction = 0;
+    for (Index t = 0; t < 9; ++t) induction += copied.kinds(b, t) == Kind::induction ? 1 : 0;
+    CHECK(induction == 3);
   }
 }
 

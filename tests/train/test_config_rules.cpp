@@ -43,3 +43,14 @@ TEST_CASE("a text needs a file and a tokenizer") {
   config.task.tokenizer = "";
   CHECK(broken(config) == Fields{"task.tokenizer"});
 }
+
+TEST_CASE("a copied segment leaves a choice of places for its copy") {
+  Config config;
+  config.task.name = "copied_segment";
+  config.task.segment = 24;
+  CHECK(broken(config).empty());
+  config.task.segment = 25;
+  CHECK(broken(config) == Fields{"task.segment"});
+  config.task.name = "repeated_sequence";
+  CHECK(broken(config).empty());
+}

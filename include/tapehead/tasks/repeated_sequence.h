@@ -23,6 +23,7 @@ class RepeatedSequence : public Task {
   Batch sample(Generator& generator, Index count) const override;
   Batch resample(const Batch& batch, Generator& generator) const override;
   std::optional<Periods> periods() const override { return Periods{config_.period_min, config_.period_max}; }
+  std::vector<Outcome> outcomes(const Knowledge& knowledge) const override;
   Index vocabulary() const override { return config_.vocabulary; }
   Index length() const override { return config_.length; }
 
@@ -48,6 +49,7 @@ class FixedPeriodSequence : public Task {
     return sample(generator, batch.size());
   }
   std::optional<Periods> periods() const override { return Periods{config_.period, config_.period}; }
+  std::vector<Outcome> outcomes(const Knowledge& knowledge) const override;
   Index vocabulary() const override { return config_.vocabulary; }
   Index length() const override { return config_.length; }
   std::string warning() const override;

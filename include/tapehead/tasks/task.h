@@ -10,6 +10,7 @@
 
 #include "tapehead/base/number.h"
 #include "tapehead/base/random.h"
+#include "tapehead/tasks/knowledge.h"
 #include "tapehead/tensor/tokens.h"
 #include "tapehead/text/tokenizer.h"
 
@@ -62,6 +63,9 @@ class Task {
   }
   /// At which distances its sequences repeat; nothing where they do not do so by construction.
   virtual std::optional<Periods> periods() const { return std::nullopt; }
+  /// Every case of what the next token may be, given what is known of the first ones of a sequence that this
+  /// task drew, weighed by how the task draws; nothing where it has no such law.
+  virtual std::vector<Outcome> outcomes(const Knowledge& /*knowledge*/) const { return {}; }
   /// What turns tokens into text; null where they mean nothing.
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }
   /// Tells the data of one task from others': equal for equal data. Empty where the config says it all.
@@ -81,6 +85,7 @@ struct TaskConfig {
   Index period_min = 6;                  ///< repeated_sequence: the shortest segment, in tokens
   Index period_max = 24;                 ///< repeated_sequence: the longest segment, in tokens
   Index period = 12;                     ///< fixed_period_sequence: the segment's length, in tokens
+  Index segment = 12;                    ///< copied_segment: the segment's length, in tokens
   std::string file = "";                 ///< text: a path
   std::string tokenizer = "characters";  ///< text: "characters", or the path of a tokenizer's folder
   double training_share = 0.9;           ///< text: of the characters; the rest is held out
