@@ -24,6 +24,7 @@
 #include "tapehead/nn/recorder.h"              // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/tasks/copied_segment.h"     // a segment and its copy in noise
+#include "tapehead/tasks/floors.h"             // how well a task can be solved at all
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
 #include "tapehead/tasks/text_windows.h"       // a text, window by window
 #include "tapehead/text/tokenizer.h"           // between text and token ids

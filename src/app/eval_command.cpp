@@ -8,6 +8,7 @@
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
+#include "tapehead/tasks/floors.h"
 #include "tapehead/tasks/repeated_sequence.h"
 #include "tapehead/train/evaluate.h"
 
@@ -47,7 +48,7 @@ std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
   return rows;
 }
 
-void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
+void print_json(const LoadedRun& run, const std::vector<Row>& rows, const std::vector<Floor>& floors) {
   nlohmann::ordered_json document{{"run", run.directory.path().string()}, {"step", run.checkpoint.step}};
   for (const Row& row : rows) {
     document["evaluations"].push_back({{"data", row.data},
@@ -59,10 +60,33 @@ void print_json(const LoadedRun& run, const std::vector<Row>& rows) {
                                        {"perplexity", row.evaluation.perplexity()}});
     if (row.bits_per_byte) document["evaluations"].back()["bits_per_byte"] = *row.bits_per_byte;
   }
+  for (const Floor& floor : floors)
+    document["floors"].push_back({{"predictor", floor.predictor},
+                                  {"loss", floor.loss},
+                                  {"loss_induction", floor.loss_induction},
+                                  {"loss_noise", floor.loss_noise},
+                                  {"accuracy_induction", floor.accuracy_induction},
+                                  {"sequences", floor_sequences(run.batch)}});
   std::cout << json_text(document);
 }
 
-void print_table(const LoadedRun& run, const std::vector<Row>& rows) {
+/// What the table's rows of floors say, and what they do not.
+std::string floors_in_words(const LoadedRun& run, const std::vector<Floor>& floors) {
+  const Index sequences = floor_sequences(run.batch);
+  std::string words =
+      "\nA floor is what the best predictor loses that knows how the task draws its sequences";
+  if (sequences < run.batch.size()) words += fmt::format(", on the first {} of them", sequences);
+  words += ":\nchance sees nothing";
+  if (floors.size() > 1)
+    words +=
+        "; current token sees where x_t stood before and what followed, last two also whether\n"
+        "x_(t-1) stood before it there; Bayes sees everything, and is the least a model can expect to lose";
+  else
+    words += "; the others need a task whose law is known, and sequences that are not too long";
+  return words + ".\n";
+}
+
+void print_table(const LoadedRun& run, const std::vector<Row>& rows, const std::vector<Floor>& floors) {
   TextTable table({"data", "loss", "induction", "noise", "accuracy induction", "accuracy noise", "perplexity",
                    "bits per byte"});
   for (const Row& row : rows)
@@ -71,11 +95,15 @@ void print_table(const LoadedRun& run, const std::vector<Row>& rows) {
          decimals(row.evaluation.loss(Kind::noise), 4), decimals(row.evaluation.accuracy(Kind::induction), 4),
          decimals(row.evaluation.accuracy(Kind::noise), 4), decimals(row.evaluation.perplexity(), 3),
          row.bits_per_byte ? decimals(*row.bits_per_byte, 4) : "-"});
+  for (const Floor& floor : floors)
+    table.add({fmt::format("floor: {}", floor.predictor), decimals(floor.loss, 4),
+               decimals(floor.loss_induction, 4), decimals(floor.loss_noise, 4),
+               decimals(floor.accuracy_induction, 4), "-", decimals(std::exp(floor.loss), 3), "-"});
   std::cout << fmt::format(
                    "{} at step {}: mean loss in nats by kind of position; chance is ln {} = {:.4f}\n\n",
                    run.directory.path().string(), run.checkpoint.step, run.checkpoint.config.model.vocabulary,
                    std::log(static_cast<double>(run.checkpoint.config.model.vocabulary)))
-            << table.text();
+            << table.text() << floors_in_words(run, floors);
 }
 
 }  // namespace
@@ -89,7 +117,8 @@ int eval_command(const Words& words) {
   if (!arguments.parse(words)) return 0;
   const LoadedRun run = load_run(arguments);
   const std::vector<Row> rows = rows_of(run, arguments);
-  arguments.flag("json") ? print_json(run, rows) : print_table(run, rows);
+  const std::vector<Floor> best = floors(*run.task, run.batch, arguments.threads());
+  arguments.flag("json") ? print_json(run, rows, best) : print_table(run, rows, best);
   return 0;
 }
 

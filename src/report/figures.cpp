@@ -40,6 +40,7 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
   };
   const CsvTable metrics = table_in(run.metrics_file());
   const CsvTable heads = table_in(run.heads_file());
+  const CsvTable floors = table_in(run.table_file("floors"));
   const CsvTable ablations = table_in(run.table_file("ablation"));
   const Config& config = run.config();
   // Only where copying is the task does learning it have a beginning and an end.
@@ -52,7 +53,7 @@ std::vector<fs::path> draw_figures(const RunDirectory& run) {
       checkpoint ? task_of(*checkpoint) : make_task(config.task, config.model.vocabulary);
   const Batch batch = evaluation_batch(config, *task);
 
-  if (metrics.rows() > 0) add(loss_figure(metrics, formation, config));
+  if (metrics.rows() > 0) add(loss_figure(metrics, floors, formation, config));
   if (heads.rows() > 0) add(head_figure(heads, chance_scores(batch), formation, config));
   if (checkpoint) {
     const Batch sequence = sequence_to_show(batch);

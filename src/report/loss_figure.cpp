@@ -19,10 +19,11 @@ struct Line {
   std::string_view column;
   std::string_view label;
   std::string_view colour;
+  std::string_view floor_colour;  ///< a tint of it
 };
-constexpr Line kLines[] = {{"loss", "all positions", kInk},
-                           {"loss_induction", "induction", kInductionColour},
-                           {"loss_noise", "noise", kNoiseColour}};
+constexpr Line kLines[] = {{"loss", "all positions", kInk, "#a8a8a8"},
+                           {"loss_induction", "induction", kInductionColour, "#8fc1de"},
+                           {"loss_noise", "noise", kNoiseColour, "#f0b48c"}};
 
 /// The last value there is, or NaN.
 double last_of(const std::vector<double>& values) {
@@ -89,7 +90,25 @@ std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics,
       bump.start, end, kInk);
 }
 
-void plot_losses(Figure& figure, const CsvTable& metrics, const Formation& formation, Index vocabulary) {
+/// Thin lines for behind the losses, as part of a plot command, and their labels: what the best predictors
+/// lose on induction positions, and, of the one that sees everything, on the others too.
+std::string draw_floors(const CsvTable& floors, std::vector<EndLabel>& labels) {
+  std::string command;
+  for (Index row = 0; row < floors.rows(); ++row) {
+    const std::string& predictor = floors.cell(row, "predictor");
+    if (predictor == "chance") continue;  // drawn for every run
+    for (const Line& line : kLines) {
+      const double loss = floors.number(row, line.column);
+      if (!std::isfinite(loss) || (predictor != "Bayes" && line.column != "loss_induction")) continue;
+      labels.push_back({loss, fmt::format("floor: {} {:.2f}", predictor, loss), line.colour, true});
+      command += fmt::format("{} with lines linewidth 1 linecolor rgb '{}', ", loss, line.floor_colour);
+    }
+  }
+  return command;
+}
+
+void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
+                 Index vocabulary) {
   const double chance = std::log(static_cast<double>(vocabulary));
   const double last_step = static_cast<double>(formation.last_step);
   double highest = chance;
@@ -105,6 +124,7 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const Formation& forma
   if (formation.bump) command += mark_bump(figure, *formation.bump, metrics, last_step);
   if (formation.hump) mark_hump(figure, *formation.hump, last_step);
   std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
+  command += draw_floors(floors, labels);
   command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
   int column = 2;
   for (const Line& line : kLines) {
@@ -169,7 +189,8 @@ void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& for
 
 }  // namespace
 
-Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config) {
+Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
+                   const Config& config) {
   const auto last_step = static_cast<Index>(metrics.number(metrics.rows() - 1, "step"));
   const std::string title =
       formation.last_step == 0 ? "Loss by kind of position"
@@ -181,7 +202,7 @@ Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Co
                       metrics.numbers("loss_noise"), metrics.numbers("accuracy_induction")});
   figure.script.line("set xrange [0:{}]", std::max<Index>(1, last_step));
   shade_formation(figure, formation);
-  plot_losses(figure, metrics, formation, config.model.vocabulary);
+  plot_losses(figure, metrics, floors, formation, config.model.vocabulary);
   plot_accuracy(figure, metrics, formation, config.train.batch * config.task.length);
   return figure;
 }

@@ -131,8 +131,9 @@ void label_line_ends(Figure& figure, const Panel& panel, double low, double high
   for (std::size_t i = 0; i < places.size(); ++i)
     places[i] = std::max(places[i], kLabelGap * (static_cast<double>(i) + 0.3));
   for (std::size_t i = 0; i < labels.size(); ++i)
-    figure.script.line("set label {} {} at graph 1.012, graph {:.4f} left textcolor rgb '{}'", 100 + i,
-                       gnuplot_text(labels[i].text), places[i] / pixels, labels[i].colour);
+    figure.script.line("set label {} {} at graph 1.012, graph {:.4f} left{} textcolor rgb '{}'", 100 + i,
+                       gnuplot_text(labels[i].text), places[i] / pixels,
+                       labels[i].is_minor ? " font ',13'" : "", labels[i].colour);
 }
 
 }  // namespace tapehead

@@ -49,7 +49,7 @@ void score(Scores& scores, const Task& task, View view, const Batch& batch, Inde
     const Knowledge knowledge(view, batch.inputs.values().subspan(begin, t + 1));
     const NextToken next(task.outcomes(knowledge), knowledge, task.vocabulary());
     const std::int32_t target = batch.targets.values()[begin + t];
-    scores.losses[begin + t] = -std::log(next.chance(target));
+    scores.losses[begin + t] = 0 - std::log(next.chance(target));
     scores.hits[begin + t] = next.hit(target);
   }
 }
@@ -75,7 +75,7 @@ std::vector<Floor> floors(const Task& task, const Batch& all, int threads) {
   std::vector<Floor> list{means_of("chance", scores, batch.kinds)};
   if (batch.length() > kLongestFloor || !has_law(task, batch)) return list;
   constexpr std::pair<std::string_view, View> kPredictors[] = {
-      {"current token", View::current_token}, {"last two", View::last_two}, {"bayes", View::everything}};
+      {"current token", View::current_token}, {"last two", View::last_two}, {"Bayes", View::everything}};
   for (const auto& predictor : kPredictors) {
     parallel_for(batch.size(), threads, [&](Index b) { score(scores, task, predictor.second, batch, b); });
     list.push_back(means_of(predictor.first, scores, batch.kinds));

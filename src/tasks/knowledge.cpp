@@ -77,7 +77,8 @@ double NextToken::of_unlisted(std::uint8_t named) const {
 double NextToken::chance(std::int32_t token) const {
   const double chance = of_unlisted(names_of(token, current_, previous_));
   const auto listed = std::ranges::find(known_, token, &std::pair<std::int32_t, double>::first);
-  return chance + (listed == known_.end() ? 0 : listed->second);
+  // Rounding may leave a trifle above 1.
+  return std::min(1.0, chance + (listed == known_.end() ? 0 : listed->second));
 }
 
 double NextToken::hit(std::int32_t token) const {

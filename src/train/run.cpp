@@ -11,6 +11,7 @@
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/config_fields.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/floor_table.h"
 #include "tapehead/train/schedule.h"
 
 namespace tapehead {
@@ -127,6 +128,15 @@ void save_tokenizer(const Task& task, const RunDirectory& run) {
   task.tokenizer()->save(run.tokenizer_folder());
 }
 
+/// What can be reached at all on the batch that the run is evaluated on.
+void save_floors(const Task& task, const Batch& batch, const RunDirectory& run, int threads) {
+  const std::filesystem::path file = run.table_file("floors");
+  if (std::filesystem::exists(file)) return;
+  const CsvTable table = floor_table(task, batch, threads);
+  run.require_held();
+  table.write(file);
+}
+
 }  // namespace
 
 Trainer resume_run(const RunDirectory& run, int threads) {
@@ -140,11 +150,12 @@ Trainer resume_run(const RunDirectory& run, int threads) {
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
   const TrainConfig& config = trainer.config().train;
   const double seconds_before = cut_tables(run, trainer.step());
+  const Batch batch = evaluation_batch(trainer.config(), trainer.task());
+  save_floors(trainer.task(), batch, run, trainer.threads());
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const Batch batch = evaluation_batch(trainer.config(), trainer.task());
   const auto evaluate_now = [&](const Trainer::StepReport* last) {
     const Evaluation evaluation =
         evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});

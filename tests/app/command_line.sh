@@ -127,6 +127,8 @@ looking_at_a_run() {
     "zero,0,0 zero,0,1 zero,0,all zero,1,0 zero,1,1 zero,1,all"
   expect 0 eval run --json
   is_json 'd["step"] == 20 and len(d["evaluations"]) == 1 and d["evaluations"][0]["loss"] > 0'
+  is_json '[f["predictor"] for f in d["floors"]] == ["chance", "current token", "last two", "Bayes"]'
+  is_json 'd["floors"][3]["loss"] < d["floors"][0]["loss"] and d["floors"][3]["sequences"] == 8'
   expect 0 eval run --json --periods 2,9 --step 8
   is_json 'd["step"] == 8 and [e["data"] for e in d["evaluations"]][1:] == ["period 2", "period 9"]'
   expect 0 heads run --json

@@ -17,6 +17,8 @@ a_run() {
   check "metrics.csv: wrong steps" test "$(tail -n +2 run/metrics.csv | cut -d , -f 1 | xargs)" = "0 5 10 15 20"
   check "metrics.csv: wrong tokens" test "$(tail -n +2 run/metrics.csv | cut -d , -f 2 | xargs)" = \
     "0 400 800 1200 1600"
+  check "floors.csv: wrong rows" test "$(cut -d , -f 1,6 run/floors.csv | xargs -d '\n')" = \
+    "predictor,sequences chance,8 current token,8 last two,8 Bayes,8"
   check "heads.csv: wrong columns" grep -qE '^step,layer,head,previous_token,.*,induction(,|$)' <(head -n 1 run/heads.csv)
   check "heads.csv: wrong rows" test "$(tail -n +2 run/heads.csv | cut -d , -f 1-3 | xargs)" = \
     "$(for step in 0 5 10 15 20; do echo "$step,0,0 $step,0,1 $step,1,0 $step,1,1"; done | xargs)"
@@ -49,7 +51,7 @@ existing_directories() {
   expect 0 train tiny.toml --out kept --overwrite --set train.steps=3
   check "--overwrite: expected the files of others to stay" grep -x mine kept/notes.txt
   check "--overwrite: expected no file of the old run" test "$(names_in kept) $(names_in kept/checkpoints)" = \
-    "checkpoints config.toml heads.csv metrics.csv notes.txt step-000000.safetensors step-000003.safetensors"
+    "checkpoints config.toml floors.csv heads.csv metrics.csv notes.txt step-000000.safetensors step-000003.safetensors"
   mkdir papers programs empty
   echo mine > papers/letter
   echo mine > programs/config.toml

@@ -12,7 +12,8 @@ training() {
   expect 0 train tiny.toml --out run "${on_text[@]}"
   check "a text's run: expected its tokenizer" test -s run/tokenizer/characters.json
   expect 0 eval run
-  prints 'perplexity' 'bits per byte' 'held-out windows'
+  prints 'perplexity' 'bits per byte' 'held-out windows' 'floor: chance'
+  check_not "a text: expected no floor but chance" grep -q 'floor: Bayes' out
   expect 0 eval run --json
   is_json 'd["evaluations"][1]["bits_per_byte"] > 0'
   for command in heads ablate plot inspect; do expect 0 "$command" run; done

@@ -26,8 +26,10 @@ CsvTable metrics_of(Index steps, double middle) {
   return table;
 }
 
+const CsvTable kNoFloors({});
+
 std::string svg_of_run(const CsvTable& metrics) {
-  return svg_of(loss_figure(metrics, formation_of(metrics), Config{}));
+  return svg_of(loss_figure(metrics, kNoFloors, formation_of(metrics), Config{}));
 }
 
 }  // namespace
@@ -46,12 +48,30 @@ TEST_CASE("the loss figure names its lines, ln V, the steps of formation, the bu
 
 TEST_CASE("where nothing forms, as in a text, the loss figure shows the losses alone") {
   const CsvTable metrics = metrics_of(2000, 500);
-  const std::string svg = svg_of(loss_figure(metrics, Formation{}, Config{}));
+  const std::string svg = svg_of(loss_figure(metrics, kNoFloors, Formation{}, Config{}));
   for (const std::string text : {"Loss by kind of position", "induction 0.30", "noise 4.40", "2000"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
   for (const std::string text : {"copy", "bump", "hump", "10 %"}) {
+    CAPTURE(text);
+    CHECK_FALSE(contains(svg, text));
+  }
+}
+
+TEST_CASE("the loss figure names each floor with its loss, chance once, and none that is missing") {
+  const CsvTable metrics = metrics_of(2000, 500);
+  CsvTable floors({"predictor", "loss", "loss_induction", "loss_noise", "accuracy_induction", "sequences"});
+  floors.add({"chance", "4.15888", "4.15888", "4.15888", "0.015625", "8"});
+  floors.add({"current token", "3.63", "0.78", "4.26", "0.9", "8"});
+  floors.add({"Bayes", "3.43", "0.12", "", "0.99", "8"});
+  const std::string svg = svg_of(loss_figure(metrics, floors, formation_of(metrics), Config{}));
+  for (const std::string text : {"floor: current token 0.78", "floor: Bayes 0.12", "floor: Bayes 3.43",
+                                 "guessing: ln 64 = 4.16", "induction 0.30"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+  for (const std::string text : {"chance", "3.63", "4.26", "nan"}) {
     CAPTURE(text);
     CHECK_FALSE(contains(svg, text));
   }

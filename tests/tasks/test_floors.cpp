@@ -188,7 +188,7 @@ TEST_CASE("every predictor's probabilities are those that counting all sequences
   }
 }
 
-TEST_CASE("who sees more loses no more: bayes, last two, current token, chance") {
+TEST_CASE("who sees more loses no more: Bayes, last two, current token, chance") {
   for (const TinyTask& tiny : tiny_tasks()) {
     CAPTURE(tiny.name);
     const double chance = std::log(static_cast<double>(tiny.task->vocabulary()));
@@ -249,13 +249,13 @@ TEST_CASE("a token's hit is its share among the likeliest, by counting as by the
   }
 }
 
-TEST_CASE("with one period known, bayes pays for the first period's tokens alone") {
+TEST_CASE("with one period known, Bayes pays for the first period's tokens alone") {
   const FixedPeriodSequence task({.vocabulary = 64, .length = 48, .period = 12});
   Generator generator(1);
   const Batch batch = task.sample(generator, 5);
   const std::vector<Floor> list = floors(task, batch, 1);
   REQUIRE(list.size() == 4);
-  CHECK(list[3].predictor == "bayes");
+  CHECK(list[3].predictor == "Bayes");
   CHECK(list[3].loss_induction == doctest::Approx(0).epsilon(1e-12));
   CHECK(list[3].accuracy_induction == doctest::Approx(1));
   // The boundary is noise by definition; who knows the period knows its target too.
@@ -272,7 +272,7 @@ TEST_CASE("the floors of a batch are means over its positions, in their order, o
     const std::vector<Floor> list = floors(*task, batch, 1);
     const std::vector<Floor> again = floors(*task, batch, 3);
     REQUIRE(list.size() == 4);
-    const char* const names[] = {"chance", "current token", "last two", "bayes"};
+    const char* const names[] = {"chance", "current token", "last two", "Bayes"};
     Index induction = 0;
     for (const Kind kind : batch.kinds.values()) induction += kind == Kind::induction ? 1 : 0;
     const double share = static_cast<double>(induction) / static_cast<double>(batch.kinds.count());
@@ -299,7 +299,7 @@ TEST_CASE("weights that no number can hold still give chances") {
   for (const Floor& floor : floors(task, task.sample(generator, 1), 1)) {
     CAPTURE(floor.predictor);
     CHECK(std::isfinite(floor.loss));
-    if (floor.predictor == "bayes") CHECK(floor.loss_induction < 0.2);
+    if (floor.predictor == "Bayes") CHECK(floor.loss_induction < 0.2);
   }
 }
 

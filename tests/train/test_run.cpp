@@ -14,6 +14,7 @@
 #include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/floor_table.h"
 #include "tapehead/train/schedule.h"
 
 using namespace tapehead;
@@ -129,8 +130,26 @@ TEST_CASE("checkpoints are there from the start, at every interval and at the en
 TEST_CASE("a run writes its metrics and checkpoints, and leaves heads.csv to others") {
   const Finished finished(tiny_config());
   CHECK_FALSE(std::filesystem::exists(finished.run.heads_file()));
-  // config.toml, metrics.csv, checkpoints, .lock
-  CHECK(std::distance(std::filesystem::directory_iterator(finished.run.path()), {}) == 4);
+  // config.toml, metrics.csv, floors.csv, checkpoints, .lock
+  CHECK(std::distance(std::filesystem::directory_iterator(finished.run.path()), {}) == 5);
+}
+
+TEST_CASE("a run begins with the floors of its evaluation batch, and a resume leaves them as they are") {
+  const Config config = tiny_config();
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  const std::filesystem::path file = run.table_file("floors");
+  Trainer trainer(config, 1);
+  CHECK_FALSE(train_run(trainer, run, stop_after(3)));
+  const std::string begun = text_of(file);
+  floor_table(trainer.task(), evaluation_batch(config), 1).write(folder / "floors.csv");
+  CHECK(begun == text_of(folder / "floors.csv"));
+  CHECK(begun.starts_with("predictor,loss,loss_induction,loss_noise,accuracy_induction,sequences\nchance,"));
+
+  put(file, "predictor,loss\nkept,1\n");
+  Trainer resumed = resume_run(run, 1);
+  CHECK(train_run(resumed, run, {}));
+  CHECK(text_of(file) == "predictor,loss\nkept,1\n");
 }
 
 TEST_CASE("the same config writes the same metrics but for the seconds, on one thread and on two") {

@@ -8,8 +8,10 @@
 
 namespace tapehead {
 
-/// Above, the losses with ln V, the steps in which the heads form, and both faces of the bump; below, the
-/// accuracy on induction positions. `metrics` is a run's metrics table.
-Figure loss_figure(const CsvTable& metrics, const Formation& formation, const Config& config);
+/// Above, the losses with ln V, the floors, the steps in which the heads form, and both faces of the bump;
+/// below, the accuracy on induction positions. `metrics` is a run's metrics table, `floors` its table of
+/// floors, or one without rows.
+Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
+                   const Config& config);
 
 }  // namespace tapehead

@@ -49,6 +49,7 @@ struct EndLabel {
   double y = 0;
   std::string text;
   std::string_view colour;
+  bool is_minor = false;  ///< in smaller letters
 };
 /// Puts labels to the right of the panel whose y axis goes from low to high, none upon another.
 void label_line_ends(Figure& figure, const Panel& panel, double low, double high,

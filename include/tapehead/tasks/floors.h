@@ -17,11 +17,11 @@ namespace tapehead {
 /// One predictor's results on a batch: means over positions, in nats; NaN where there are no such positions.
 struct Floor {
   /// "chance" sees nothing, and all tokens are alike to it: ln V.
-  /// "current token" sees View::current_token: at best it copies what followed the current token before, with
-  /// the weight that its places deserve.
+  /// "current token" sees View::current_token: at best it copies what followed the current token before, and
+  /// weighs one such place against another by where the task can have put them.
   /// "last two" sees View::last_two: where both tokens stood together before, that tells more; where they did
   /// not, it has the current token's places to fall back on.
-  /// "bayes" sees everything: the lowest expected loss that there is.
+  /// "Bayes" sees everything: the lowest expected loss that there is.
   std::string_view predictor;
   double loss = 0;
   double loss_induction = 0;

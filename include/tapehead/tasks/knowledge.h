@@ -15,7 +15,7 @@ namespace tapehead {
 
 /// What is seen of x_0, ..., x_t by one who predicts x_{t+1}, beside t itself.
 enum class View {
-  current_token,  ///< x_t, where it stood before, and what followed it there
+  current_token,  ///< x_t, where it stood before (so where it did not), and what followed it there
   last_two,       ///< the same and x_{t-1}, and before which of these places that stood too
   everything,     ///< every token
 };

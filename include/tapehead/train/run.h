@@ -27,7 +27,8 @@ struct RunObserver {
 /// instead, if the checkpoint cannot be read.
 Trainer resume_run(const RunDirectory& run, int threads);
 
-/// Trains to the config's last step, writing metrics.csv and checkpoints as the config says. Returns false if
+/// Trains to the config's last step, writing metrics.csv and checkpoints as the config says, and before them
+/// floors.csv, which stays as it is where it is there already. Returns false if
 /// it was asked to stop before; the step it had reached is then saved. A trainer that starts past step 0
 /// continues the tables, from which later rows are dropped first. Throws Error if the tables lack rows, if
 /// the disk refuses, and for numbers that are not finite, which are never saved; the run then stands at its
