@@ -78,8 +78,12 @@ std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics,
   const double end = bump.end ? static_cast<double>(*bump.end) : last_step;
   const bool room_after = bump.end && end < 0.5 * last_step;
   const double x = room_after ? end + 0.02 * last_step : top;
-  const double y =
-      room_after ? value_at(metrics, "loss", *bump.end) : value_at(metrics, "loss_induction", bump.top) - 0.4;
+  double y = value_at(metrics, "loss_induction", bump.top) - 0.4;
+  if (room_after) {
+    const double after = value_at(metrics, "loss", *bump.end);
+    const double last = last_of(metrics.numbers("loss"));
+    y = after - last < 0.5 ? last - 0.65 : after;  // below a loss that goes on as flat as the words
+  }
   figure.script.line("set label 23 {} at first {}, first {} {} front font ',13' textcolor rgb '{}'",
                      gnuplot_text("bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end)),
                      x, y, room_after ? "left" : "right", kInk);
@@ -159,6 +163,8 @@ std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& 
   const bool room_after = static_cast<double>(done) < 0.8 * last;
   if (static_cast<double>(half - onset) < 0.07 * last && room_after)
     mark(formation.onset, 10, half, "left offset 1,0");  // beyond the rise, which is close
+  else if (static_cast<double>(half - onset) < 0.07 * last && static_cast<double>(onset) > 0.2 * last)
+    mark(formation.onset, 10, onset, "right offset -1,0.4");
   else
     mark(formation.onset, 10, std::max(onset, static_cast<Index>(0.055 * last)), "center offset 0,0.9");
   mark(formation.half, 50, half, room_after ? "left offset 1,0" : "right offset -1,0");
@@ -195,6 +201,7 @@ Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Format
   const std::string title =
       formation.last_step == 0 ? "Loss by kind of position"
       : formation.done         ? "Learning to copy: loss by kind of position"
+      : formation.half         ? "Learning to copy, in part: loss by kind of position"
                        : fmt::format("Not learnt to copy by step {}: loss by kind of position", last_step);
   Figure figure = start_figure("loss", kWidth, kHeight, title, run_in_words(config));
   figure.script.data("$metrics",

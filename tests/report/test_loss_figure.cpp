@@ -84,6 +84,16 @@ TEST_CASE("the loss figure of a run that has not formed says so and has no end o
   CHECK_FALSE(contains(svg, "90 % at"));
 }
 
+TEST_CASE("a run that copies most but not all has learnt in part") {
+  CsvTable metrics({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
+  for (int step = 0; step <= 1000; step += 20)
+    metrics.add(
+        {std::to_string(step), std::to_string(step * 10), "4", "3", "4.2", step < 400 ? "0.05" : "0.75"});
+  const std::string svg = svg_of_run(metrics);
+  CHECK(contains(svg, "Learning to copy, in part"));
+  CHECK(contains(svg, "50 % at 400"));
+}
+
 TEST_CASE("the loss figure can be drawn from the first row on, and with values missing") {
   for (const Index steps : {0, 20, 40}) CHECK(contains(svg_of_run(metrics_of(steps, 500)), "guessing"));
 
