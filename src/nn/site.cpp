@@ -97,6 +97,8 @@ Site parse_site(std::string_view name) {
   throw Error(fmt::format("[site] no site {}; the nearest is {}", name, nearest(name, candidates)));
 }
 
+bool has_heads(SiteKind kind) { return row_of(kind).has_heads; }
+
 std::vector<Site> sites_of(const ModelConfig& config) {
   std::vector<Site> sites{embedding_site()};
   for (Index layer = 0; layer < config.layers; ++layer)

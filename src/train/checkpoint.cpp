@@ -119,14 +119,21 @@ void require_plausible_size(const SafetensorsFile& archive, const ModelConfig& c
           file.string(), bytes, count_parameters(config));
 }
 
-}  // namespace
+/// What is written of a model: its numbers, and the optimizer's.
+struct Written {
+  const Parameters& parameters;
+  const Real* values;
+  const std::vector<Optimizer::State>& averages;
+  Index updates;
+  Index step;
+};
 
-void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
-                     const Optimizer& optimizer, Index step, const std::string& data) {
+void write_checkpoint(const std::filesystem::path& file, const Config& config, const Written& model,
+                      const std::string& data) {
   std::vector<NamedTensor> tensors;
-  for (const Parameters::Entry& entry : model.parameters().entries()) {
-    tensors.push_back({entry.name, entry.shape, model.parameters().data() + entry.offset});
-    for (const Optimizer::State& state : optimizer.state())
+  for (const Parameters::Entry& entry : model.parameters.entries()) {
+    tensors.push_back({entry.name, entry.shape, model.values + entry.offset});
+    for (const Optimizer::State& state : model.averages)
       if (state.values.count() > 0)
         tensors.push_back(
             {state_name(state.name, entry.name), entry.shape, state.values.data() + entry.offset});
@@ -139,13 +146,37 @@ void save_checkpoint(const std::filesystem::path& file, const Config& config, co
                          std::string_view(reinterpret_cast<const char*>(tensor.data),
                                           static_cast<std::size_t>(tensor.shape.count()) * sizeof(Real)));
   Metadata metadata{{"config", to_toml(config)},
-                    {"step", std::to_string(step)},
-                    {"optimizer_steps", std::to_string(optimizer.steps())},
+                    {"step", std::to_string(model.step)},
+                    {"optimizer_steps", std::to_string(model.updates)},
                     {"task", config.task.name},
                     {"data", data},
                     {"tapehead_version", version()}};
   metadata[kChecksum] = checksum_of(metadata, numbers);
   write_safetensors(file, tensors, metadata);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
+                     const Optimizer& optimizer, Index step, const std::string& data) {
+  write_checkpoint(
+      file, config,
+      {model.parameters(), model.parameters().data(), optimizer.state(), optimizer.steps(), step}, data);
+}
+
+Snapshot snapshot_of(const Transformer& model, const Optimizer& optimizer, Index step) {
+  const Parameters& parameters = model.parameters();
+  return {step, Tensor({parameters.count()}, parameters.values()), optimizer.state(), optimizer.steps()};
+}
+
+void save_snapshot(const std::filesystem::path& file, const Config& config, const Parameters& parameters,
+                   const Snapshot& snapshot, const std::string& data) {
+  require(snapshot.values.count() == parameters.count(),
+          "[checkpoint] a snapshot of {} numbers is not of this model, which has {}", snapshot.values.count(),
+          parameters.count());
+  write_checkpoint(file, config,
+                   {parameters, snapshot.values.data(), snapshot.averages, snapshot.updates, snapshot.step},
+                   data);
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& file) {

@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <type_traits>
 #include <utility>
-
-#include "tapehead/text/utf8.h"
 
 namespace tapehead {
 
@@ -34,24 +30,31 @@ Allowed names_of_tasks() {
 auto& part(auto& config, const ModelConfig*) { return config.model; }
 auto& part(auto& config, const TaskConfig*) { return config.task; }
 auto& part(auto& config, const TrainConfig*) { return config.train; }
+auto& part(auto& intervention, const Intervention*) { return intervention; }
 std::string_view table_of(const ModelConfig*) { return "model"; }
 std::string_view table_of(const TaskConfig*) { return "task"; }
 std::string_view table_of(const TrainConfig*) { return "train"; }
+std::string_view table_of(const Intervention*) { return kInterventionTable; }
+
+/// What the fields of a part are listed for.
+template <class Part>
+using OwnerOf = std::conditional_t<std::is_same_v<Part, Intervention>, Intervention, Config>;
 
 template <class Part, class Member>
-ConfigField field(std::string_view key, Member Part::*member, Allowed allowed,
-                  std::string_view documentation) {
+Field<OwnerOf<Part>> field(std::string_view key, Member Part::*member, Allowed allowed,
+                           std::string_view documentation) {
+  using Owner = OwnerOf<Part>;
   constexpr const Part* tag = nullptr;
   const std::vector<std::string_view> list = allowed.words;
-  const auto get = [member, list](const Config& config) -> FieldValue {
-    const Member& value = part(config, tag).*member;
+  const auto get = [member, list](const Owner& owner) -> FieldValue {
+    const Member& value = part(owner, tag).*member;
     if constexpr (std::is_enum_v<Member>)
       return std::string(list.at(static_cast<std::size_t>(value)));
     else
       return value;
   };
-  const auto set = [member, list](Config& config, const FieldValue& value) {
-    Member& place = part(config, tag).*member;
+  const auto set = [member, list](Owner& owner, const FieldValue& value) {
+    Member& place = part(owner, tag).*member;
     if constexpr (std::is_enum_v<Member>)
       place = static_cast<Member>(std::ranges::find(list, std::get<std::string>(value)) - list.begin());
     else
@@ -138,174 +141,76 @@ std::vector<ConfigField> list_fields() {
       field("evaluation_interval", &T::evaluation_interval, count(1),
             "Steps from one evaluation to the next."),
       field("evaluation_sequences", &T::evaluation_sequences, count(1), "Sequences an evaluation."),
-      field("checkpoint_interval", &T::checkpoint_interval, count(1),
-            "Steps from one saved checkpoint to the next; the last step is always saved."),
+      field("checkpoint_interval", &T::checkpoint_interval, count(0),
+            "Steps from one saved checkpoint to the next; 0: none so. The first and the last step are always "
+            "saved."),
+      field("checkpoints_per_doubling", &T::checkpoints_per_doubling, between(0, 1000),
+            "Further checkpoints each time the step doubles, evenly on a logarithmic scale; 0: none so."),
+      field("checkpoint_steps", &T::checkpoint_steps, count(0), "Further steps that are saved."),
+      field("ring_snapshots", &T::ring_snapshots, between(0, 10000),
+            "Snapshots in memory, of which those around the steepest rise of ring_score become checkpoints; "
+            "0: none. A kill loses those not yet saved."),
+      field("ring_interval", &T::ring_interval, count(1), "Steps from one of these snapshots to the next."),
+      field("ring_score", &T::ring_score, words({"accuracy_induction", "previous_token", "induction"}),
+            "What is to rise, from one evaluation to the next: the accuracy on induction positions, or the "
+            "best head's score of this name."),
   };
 }
 
-/// The fewest digits that read back the same: "0.5", "3e-4", "1e9".
-std::string shortest(double value) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  std::string text(buffer.data(), end);
-  const std::size_t exponent = text.find('e');
-  if (exponent == std::string::npos || !std::isfinite(value)) return text;
-  const std::size_t digits = text.find_first_not_of("+-0", exponent + 1);
-  return text.substr(0, exponent) + (text[exponent + 1] == '-' ? "e-" : "e") + text.substr(digits);
+std::vector<InterventionField> list_intervention_fields() {
+  using I = Intervention;
+  return {
+      field("site", &I::site, anything(),
+            "Where the model is changed, such as \"blocks.0.attention.head_output\"."),
+      field("head", &I::head, between(-1, kLargestCount),
+            "The head whose part of it is changed, from 0; -1: all of it."),
+      field("kind", &I::kind, words({"zero", "scale", "mean", "uniform", "previous_token"}),
+            "What is put there: 0; the value times factor; its mean over the sequences of a shard, for each "
+            "position; or, in a pattern, even attention, or attention to the position before."),
+      field("factor", &I::factor, between(-1e6, 1e6), "What scale multiplies by."),
+      field("from", &I::from, count(0), "The first step whose update is made so."),
+      field("to", &I::to, between(-1, kLargestCount),
+            "The first step after that whose update is made without; -1: none. An evaluation is made as the "
+            "update after it; commands that look at a run later see the plain model."),
+  };
 }
-
-/// As a float in TOML, which tells 1 from 1.0.
-std::string written_float(double value) {
-  const std::string text = shortest(value);
-  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
-}
-
-std::string range_text(const Allowed& allowed) {
-  const std::string low = shortest(allowed.low);
-  if (std::isfinite(allowed.high) && !allowed.low_itself)
-    return fmt::format(" above {} and {} {}", low, allowed.high_itself ? "at most" : "below",
-                       shortest(allowed.high));
-  if (std::isfinite(allowed.high))
-    return fmt::format(" from {} to {}{}", low, allowed.high_itself ? "" : "below ", shortest(allowed.high));
-  return fmt::format(" {} {}", allowed.low_itself ? "of at least" : "above", low);
-}
-
-std::string join(const std::vector<std::string_view>& words) {
-  std::string text(words.front());
-  for (std::size_t i = 1; i < words.size(); ++i)
-    text += fmt::format("{}{}", i + 1 < words.size() ? ", " : " or ", words[i]);
-  return text;
-}
-
-bool in_range(const Allowed& allowed, double value) {
-  return std::isfinite(value) && (allowed.low_itself ? value >= allowed.low : value > allowed.low) &&
-         (allowed.high_itself ? value <= allowed.high : value < allowed.high);
-}
-
-/// The words in lines of at most 100 columns, each begun by `start`.
-std::string wrapped(std::string_view words, std::string_view start) {
-  constexpr std::size_t kColumns = 100;
-  std::string text;
-  while (start.size() + words.size() > kColumns) {
-    const std::size_t space = words.rfind(' ', kColumns - start.size());
-    text += fmt::format("{}{}\n", start, words.substr(0, space));
-    words.remove_prefix(space + 1);
-  }
-  return text + fmt::format("{}{}\n", start, words);
-}
-
-/// What `lines` makes of every field, under the headings of the tables.
-std::string by_table(const std::function<std::string(const ConfigField&)>& lines) {
-  std::string text;
-  std::string_view table;
-  for (const ConfigField& field : config_fields()) {
-    if (field.table != table) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", field.table);
-    table = field.table;
-    text += lines(field);
-  }
-  return text;
-}
-
-/// As a string in TOML.
-std::string toml_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
-
-bool ConfigField::is_free_text() const {
-  return allowed.words.empty() && std::holds_alternative<std::string>(get(Config{}));
-}
-
-bool ConfigField::admits(const FieldValue& value) const {
-  const auto fits = [this](double number) { return in_range(allowed, number); };
-  return std::visit(Overloaded{
-                        [](bool) { return true; },
-                        [&](Index number) { return fits(static_cast<double>(number)); },
-                        // TOML has no larger integers.
-                        [&](std::uint64_t number) {
-                          return std::in_range<std::int64_t>(number) && fits(static_cast<double>(number));
-                        },
-                        [&](double number) { return fits(number); },
-                        [&](const std::array<double, 2>& pair) { return fits(pair[0]) && fits(pair[1]); },
-                        [&](const std::string& word) {
-                          return is_free_text()
-                                     ? is_printable(word) && word.size() <= kLongestText
-                                     : std::ranges::find(allowed.words, word) != allowed.words.end();
-                        },
-                    },
-                    value);
-}
-
-std::string ConfigField::expected() const {
-  return std::visit(
-      Overloaded{
-          [](bool) -> std::string { return "true or false"; },
-          [&](Index) { return "an integer" + range_text(allowed); },
-          [&](std::uint64_t) { return "an integer" + range_text(allowed); },
-          [&](double) { return "a number" + range_text(allowed); },
-          [&](const std::array<double, 2>&) { return "two numbers, each" + range_text(allowed); },
-          [&](const std::string&) -> std::string {
-            return is_free_text() ? fmt::format("text in UTF-8, in quotes, of at most {} bytes", kLongestText)
-                                  : join(allowed.words);
-          },
-      },
-      get(Config{}));
-}
-
-std::string written(const FieldValue& value) {
-  return std::visit(Overloaded{
-                        [](bool truth) -> std::string { return truth ? "true" : "false"; },
-                        [](Index number) { return std::to_string(number); },
-                        [](std::uint64_t number) { return std::to_string(number); },
-                        [](double number) { return written_float(number); },
-                        [](const std::array<double, 2>& pair) {
-                          return fmt::format("[{}, {}]", written_float(pair[0]), written_float(pair[1]));
-                        },
-                        [](const std::string& word) { return toml_string(word); },
-                    },
-                    value);
-}
 
 const std::vector<ConfigField>& config_fields() {
   static const std::vector<ConfigField> fields = list_fields();
   return fields;
 }
 
-std::vector<const ConfigField*> differing_fields(const Config& a, const Config& b) {
-  std::vector<const ConfigField*> differing;
+const std::vector<InterventionField>& intervention_fields() {
+  static const std::vector<InterventionField> fields = list_intervention_fields();
+  return fields;
+}
+
+std::string intervention_name(std::size_t index, std::string_view key) {
+  return fmt::format("{}[{}]{}{}", kInterventionTable, index, key.empty() ? "" : ".", key);
+}
+
+std::string written(const std::vector<Intervention>& interventions) {
+  std::string list;
+  for (const Intervention& intervention : interventions) {
+    std::string one;
+    for (const InterventionField& field : intervention_fields())
+      one += fmt::format("{}{} = {}", one.empty() ? "" : ", ", field.key, written(field.get(intervention)));
+    list += fmt::format("{}{{{}}}", list.empty() ? "" : ", ", one);
+  }
+  return fmt::format("[{}]", list);
+}
+
+std::vector<FieldDifference> differences(const Config& first, const Config& second) {
+  std::vector<FieldDifference> found;
   for (const ConfigField& field : config_fields())
-    if (field.get(a) != field.get(b)) differing.push_back(&field);
-  return differing;
-}
-
-std::string to_toml(const Config& config) {
-  validate(config);
-  return by_table([&](const ConfigField& field) {
-    return wrapped(field.documentation, "# ") +
-           fmt::format("{} = {}\n", field.key, written(field.get(config)));
-  });
-}
-
-std::string describe_fields() {
-  const Config defaults;
-  return by_table([&](const ConfigField& field) {
-    const std::string value = written(field.get(defaults));
-    return wrapped(fmt::format("{}: {}; default {}", field.key, field.expected(), value), "  ") +
-           wrapped(field.documentation, "      ");
-  });
+    if (field.get(first) != field.get(second))
+      found.push_back({field.name(), written(field.get(first)), written(field.get(second))});
+  if (first.interventions != second.interventions)
+    found.push_back(
+        {std::string(kInterventionTable), written(first.interventions), written(second.interventions)});
+  return found;
 }
 
 }  // namespace tapehead

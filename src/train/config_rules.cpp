@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "tapehead/base/require.h"
+#include "tapehead/nn/site.h"
+#include "tapehead/nn/transformer.h"
 #include "tapehead/tensor/memory.h"
+#include "tapehead/train/config_fields.h"
 
 namespace tapehead {
 
@@ -37,10 +41,110 @@ std::vector<Rule> memory_rules(const Config& config) {
                    memory / 1e9, config.task.length)}};
 }
 
+/// The site of that name, or the complaint, without its tag, that there is none.
+std::pair<Site, std::string> named_site(const std::string& name) {
+  try {
+    return {parse_site(name), ""};
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    return {Site{}, std::string(message.substr(message.find(' ') + 1))};
+  }
+}
+
+/// That the site is one of this model's, and what is put there means something at such a site.
+std::vector<Rule> site_rules(const Intervention& intervention, std::size_t index, const ModelConfig& model) {
+  const auto name = [index](const char* key) { return intervention_name(index, key); };
+  const auto& [text, head, kind, factor, from, to] = intervention;
+  const auto [site, complaint] = named_site(text);
+  if (!complaint.empty())
+    return {{false,
+             {name("site"), intervention_name(index)},
+             text.empty() ? "expected a site such as \"blocks.0.attention.head_output\", got nothing"
+                          : complaint}};
+  const bool of_a_head = has_heads(site.kind);
+  const bool pattern_kind = kind == "uniform" || kind == "previous_token";
+  return {
+      {site.head == kAllHeads,
+       {name("site"), name("head")},
+       fmt::format("expected the whole site, with head = {} beside it, got \"{}\"", site.head, text)},
+      {site.layer < model.layers,
+       {name("site"), "model.layers"},
+       fmt::format("expected a layer below model.layers ({}), got {}", model.layers, site.layer)},
+      {site.kind != SiteKind::feed_forward_output || model.feed_forward > 0,
+       {name("site"), "model.feed_forward"},
+       fmt::format("expected a site of this model, which has no feed-forward part, got \"{}\"", text)},
+      {head == kAllHeads || of_a_head,
+       {name("head"), name("site")},
+       fmt::format("expected {} (all), since {} has no heads, got {}", kAllHeads, text, head)},
+      {head < model.heads,
+       {name("head"), "model.heads"},
+       fmt::format("expected less than model.heads ({}), got {}", model.heads, head)},
+      {!pattern_kind || site.kind == SiteKind::pattern,
+       {name("kind"), name("site")},
+       fmt::format("expected a site \"blocks.0.attention.pattern\" for {}, got \"{}\"", kind, text)},
+      {kind != "zero" || site.kind != SiteKind::logits,
+       {name("kind"), name("site")},
+       "expected something to be left to learn from: not zero at the logits"},
+  };
+}
+
+std::vector<Rule> intervention_rules(const Config& config) {
+  std::vector<Rule> list{{config.interventions.size() <= kMostInterventions,
+                          {intervention_name(kMostInterventions), intervention_name(0)},
+                          fmt::format("expected at most {} interventions, got {}", kMostInterventions,
+                                      config.interventions.size())}};
+  for (std::size_t i = 0; i < config.interventions.size(); ++i) {
+    const Intervention& one = config.interventions[i];
+    const auto name = [i](const char* key) { return intervention_name(i, key); };
+    for (Rule& rule : site_rules(one, i, config.model)) list.push_back(std::move(rule));
+    list.push_back({one.kind != "scale" || one.factor != 1,
+                    {name("factor"), name("kind")},
+                    "expected a factor other than 1 for scale"});
+    list.push_back({one.kind == "scale" || one.factor == 1,
+                    {name("factor"), name("kind")},
+                    fmt::format("expected none for {}, which multiplies by nothing", one.kind)});
+    list.push_back(
+        {one.from < config.train.steps,
+         {name("from"), "train.steps"},
+         fmt::format("expected less than train.steps ({}), got {}", config.train.steps, one.from)});
+    list.push_back({one.to == -1 || one.from < one.to,
+                    {name("to"), name("from")},
+                    fmt::format("expected more than from ({}), or -1, got {}", one.from, one.to)});
+  }
+  return list;
+}
+
+/// What the ring of snapshots needs, and the steps that are listed for checkpoints.
+std::vector<Rule> checkpoint_rules(const Config& config) {
+  const TrainConfig& train = config.train;
+  const Index last = train.checkpoint_steps.empty() ? 0 : std::ranges::max(train.checkpoint_steps);
+  const double averages = train.optimizer == "sgd" ? 1 : 2;
+  const double snapshot = (1 + averages) * count_parameters(config.model) * sizeof(Real);
+  const double memory = physical_memory();
+  const Index reach = train.ring_snapshots * train.ring_interval;
+  return {
+      {last <= train.steps,
+       {"train.checkpoint_steps", "train.steps"},
+       fmt::format("expected none above train.steps ({}), got {}", train.steps, last)},
+      {snapshot * static_cast<double>(train.ring_snapshots) <= memory / 2,
+       {"train.ring_snapshots", "model.width"},
+       fmt::format("expected snapshots, of {:.3g} MB each, that fit in half of this machine's {:.3g} GB of "
+                   "memory, got {}",
+                   snapshot / 1e6, memory / 1e9, train.ring_snapshots)},
+      {train.ring_snapshots == 0 || reach >= train.evaluation_interval,
+       {"train.ring_snapshots", "train.evaluation_interval"},
+       fmt::format("expected snapshots that reach back over train.evaluation_interval ({} steps), got {} of "
+                   "{} steps",
+                   train.evaluation_interval, train.ring_snapshots, train.ring_interval)},
+  };
+}
+
 }  // namespace
 
 std::vector<Rule> rules_of(const Config& config) {
-  const auto& [model, task, train] = config;
+  const ModelConfig& model = config.model;
+  const TaskConfig& task = config.task;
+  const TrainConfig& train = config.train;
   const auto at_most = [](const char* name, Index value, const char* other, Index most) {
     return Rule{
         value <= most, {name, other}, fmt::format("expected at most {} ({}), got {}", other, most, value)};
@@ -56,7 +160,8 @@ std::vector<Rule> rules_of(const Config& config) {
       at_most("task.length", task.length, "model.context", model.context),
       at_most("train.warmup", train.warmup, "train.steps", train.steps),
   };
-  for (Rule& rule : memory_rules(config)) list.push_back(std::move(rule));
+  for (const auto& rules : {memory_rules, checkpoint_rules, intervention_rules})
+    for (Rule& rule : rules(config)) list.push_back(std::move(rule));
   if (task.name == "fixed_period_sequence")
     list.push_back(less_than("task.period", task.period, "task.length", task.length));
   if (task.name == "copied_segment")

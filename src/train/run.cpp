@@ -5,73 +5,30 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/train/checkpoint.h"
+#include "tapehead/train/checkpoint_schedule.h"
 #include "tapehead/train/config_fields.h"
-#include "tapehead/train/csv.h"
 #include "tapehead/train/floor_table.h"
-#include "tapehead/train/schedule.h"
+#include "tapehead/train/intervention.h"
+#include "tapehead/train/run_tables.h"
+#include "tapehead/train/snapshot_ring.h"
 
 namespace tapehead {
 
 namespace {
 
-const std::vector<std::string> kMetrics{"step",           "tokens",        "loss",
-                                        "loss_induction", "loss_noise",    "accuracy_induction",
-                                        "learning_rate",  "gradient_norm", "seconds"};
-
-/// The evaluation after that of step `at`.
-Index next_evaluation(const TrainConfig& config, Index at) {
-  const Index next = at + config.evaluation_interval;
-  return at < config.steps ? std::min(next, config.steps) : next;
-}
-
-/// A table of the run up to `step`. Throws Error unless it has `rows` rows for every evaluation until then,
-/// in their order.
-CsvTable table_until(const std::filesystem::path& file, const TrainConfig& config, Index step, Index rows) {
-  CsvTable table = CsvTable::read(file);
-  table.drop_above("step", static_cast<double>(step));
-  Index row = 0;
-  for (Index at = 0; at <= step && rows > 0; at = next_evaluation(config, at))
-    for (const Index end = row + rows; row < end; ++row)
-      require(row < table.rows() && table.number(row, "step") == static_cast<double>(at),
-              "[run] {} should have {} row{} for each evaluation up to the checkpoint of step {}; those of "
-              "step {} are missing or out of order",
-              file.string(), rows, rows == 1 ? "" : "s", step, at);
-  require(row == table.rows(), "[run] {} has {} rows too many up to step {}", file.string(),
-          table.rows() - row, step);
-  return table;
-}
-
-/// Cuts the tables back to where the trainer stands, and returns the seconds it had taken until there. A run
-/// at step 0 begins them anew.
-double cut_tables(const RunDirectory& run, Index step) {
-  if (step == 0) {
-    for (const auto& file : {run.metrics_file(), run.heads_file()}) std::filesystem::remove(file);
-    return 0;
-  }
-  const auto& [model, task, train] = run.config();
-  const CsvTable metrics = table_until(run.metrics_file(), train, step, 1);
-  require(metrics.columns() == kMetrics, "[run] {} should have the columns {}, it has {}",
-          run.metrics_file().string(), fmt::join(kMetrics, ","), fmt::join(metrics.columns(), ","));
-  if (std::filesystem::exists(run.heads_file()))
-    table_until(run.heads_file(), train, step, model.layers * model.heads).write(run.heads_file());
-  metrics.write(run.metrics_file());
-  return metrics.number(metrics.rows() - 1, "seconds");
-}
-
 /// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
 void require_same_config(const RunDirectory& run, const Config& saved) {
-  const std::vector<const ConfigField*> differing = differing_fields(run.config(), saved);
-  if (differing.empty()) return;
-  const ConfigField& field = *differing.front();
-  throw UsageError(
-      fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
-                  "another run",
-                  (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name(),
-                  written(field.get(run.config())), written(field.get(saved))));
+  for (const FieldDifference& field : differences(run.config(), saved))
+    throw UsageError(
+        fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
+                    "another run",
+                    (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name,
+                    field.first, field.second));
 }
 
 /// The run's newest checkpoint. Throws Error, saying from where one could go on instead, if it cannot be
@@ -90,19 +47,6 @@ Checkpoint newest_checkpoint(const RunDirectory& run, const std::vector<Index>& 
                          : "with it moved away, the run begins again";
     throw Error(fmt::format("{}; {}", error.what(), way_out));
   }
-}
-
-void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evaluation& evaluation,
-                    const Trainer::StepReport* last, double seconds) {
-  const TrainConfig& config = trainer.config().train;
-  const Index tokens = trainer.step() * config.batch * trainer.task().length();
-  CsvTable row(kMetrics);
-  row.add({std::to_string(trainer.step()), std::to_string(tokens), csv_cell(evaluation.loss()),
-           csv_cell(evaluation.loss(Kind::induction)), csv_cell(evaluation.loss(Kind::noise)),
-           csv_cell(evaluation.accuracy(Kind::induction)),
-           csv_cell(last == nullptr ? scheduled_rate(config, 0) : last->learning_rate),
-           last == nullptr ? "" : csv_cell(last->gradient_norm), fmt::format("{:.3f}", seconds)});
-  row.append_to(run.metrics_file());
 }
 
 /// What is saved can be gone on from.
@@ -137,6 +81,121 @@ void save_floors(const Task& task, const Batch& batch, const RunDirectory& run, 
   table.write(file);
 }
 
+/// One go at a run, from where the trainer stands.
+class Session {
+ public:
+  Session(Trainer& trainer, const RunDirectory& run, const RunObserver& observer);
+  /// Returns false if it was asked to stop before the last step.
+  bool train();
+
+ private:
+  const TrainConfig& config() const { return trainer_.config().train; }
+  void evaluate_now(const Trainer::StepReport* last);
+  double ring_score(const Evaluation& evaluation) const;
+  void save();
+  void save_window(bool unfinished);
+  void flush_tables() const;
+
+  Trainer& trainer_;
+  const RunDirectory& run_;
+  const RunObserver& observer_;
+  const Batch batch_;
+  const double seconds_before_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  SnapshotRing ring_;
+  std::vector<Index> window_steps_;  // that only the ring has saved
+};
+
+Session::Session(Trainer& trainer, const RunDirectory& run, const RunObserver& observer)
+    : trainer_(trainer),
+      run_(run),
+      observer_(observer),
+      batch_(evaluation_batch(trainer.config(), trainer.task())),
+      seconds_before_(cut_tables(run, trainer.step())),
+      ring_(config()) {
+  if (config().ring_snapshots > 0)
+    for (const ScoreAt& at : ring_scores(run)) ring_.scored(at.step, at.score);
+}
+
+void Session::evaluate_now(const Trainer::StepReport* last) {
+  Edits edits = trainer_.interventions();
+  const Evaluation evaluation =
+      evaluate(trainer_.model(), batch_, edited(edits, observer_.watch), {.threads = trainer_.threads()});
+  if (!std::isfinite(evaluation.loss()))
+    throw Error(
+        fmt::format("[train] the evaluation's loss is not finite after step {}, {}; {} may help",
+                    trainer_.step(), trainer_.fault_in(batch_),
+                    trainer_.step() == 0 ? "another model.initialisation" : "a smaller learning rate"));
+  run_.require_held();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+  append_metrics(run_, trainer_, evaluation, last, seconds_before_ + seconds.count());
+  if (observer_.evaluated) observer_.evaluated(trainer_, batch_, evaluation);
+  if (config().ring_snapshots > 0) ring_.scored(static_cast<double>(trainer_.step()), ring_score(evaluation));
+}
+
+double Session::ring_score(const Evaluation& evaluation) const {
+  return config().ring_score == "accuracy_induction" ? evaluation.accuracy(Kind::induction)
+                                                     : observer_.ring_score();
+}
+
+/// A checkpoint never outlives the rows that lead to it, even if the machine stops.
+void Session::flush_tables() const {
+  run_.require_held();
+  for (const auto& file : {run_.metrics_file(), run_.heads_file()})
+    if (std::filesystem::exists(file)) flush_file(file, "run");
+}
+
+void Session::save() {
+  require_finite(trainer_);
+  flush_tables();
+  save_checkpoint(run_.checkpoint_file(trainer_.step()), trainer_.config(), trainer_.model(),
+                  trainer_.optimizer(), trainer_.step(), trainer_.task().fingerprint());
+  std::erase(window_steps_, trainer_.step());
+}
+
+/// Saves the ring's window if it is whole by now, or, `unfinished`, as it is; removes the one before.
+void Session::save_window(bool unfinished) {
+  const SnapshotRing::Snapshots window = ring_.take_window(trainer_.step(), unfinished);
+  if (window.empty()) return;
+  require_finite(trainer_);
+  flush_tables();
+  const std::vector<Index> before = std::exchange(window_steps_, {});
+  for (const auto& snapshot : window) {
+    const std::filesystem::path file = run_.checkpoint_file(snapshot->step);
+    const bool there = std::filesystem::exists(file);
+    if (!there)
+      save_snapshot(file, trainer_.config(), trainer_.model().parameters(), *snapshot,
+                    trainer_.task().fingerprint());
+    if (!there || std::ranges::find(before, snapshot->step) != before.end())
+      window_steps_.push_back(snapshot->step);
+  }
+  for (const Index step : before)
+    if (std::ranges::find(window_steps_, step) == window_steps_.end())
+      std::filesystem::remove(run_.checkpoint_file(step));
+}
+
+bool Session::train() {
+  save_tokenizer(trainer_.task(), run_);
+  save_floors(trainer_.task(), batch_, run_, trainer_.threads());
+  if (trainer_.step() == 0) {
+    evaluate_now(nullptr);
+    save();
+  }
+  while (trainer_.step() < config().steps) {
+    const Trainer::StepReport report = trainer_.advance();
+    const Index step = trainer_.step();
+    if (ring_.wants(step)) ring_.keep(snapshot_of(trainer_.model(), trainer_.optimizer(), step));
+    if (observer_.stepped) observer_.stepped(trainer_, report);
+    const bool last = step == config().steps;
+    if (last || step % config().evaluation_interval == 0) evaluate_now(&report);
+    const bool stop = !last && observer_.should_stop && observer_.should_stop();
+    save_window(last || stop);
+    if (stop || is_checkpoint_step(config(), step)) save();
+    if (stop) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Trainer resume_run(const RunDirectory& run, int threads) {
@@ -149,50 +208,10 @@ Trainer resume_run(const RunDirectory& run, int threads) {
 
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
   const TrainConfig& config = trainer.config().train;
-  const double seconds_before = cut_tables(run, trainer.step());
-  const Batch batch = evaluation_batch(trainer.config(), trainer.task());
-  save_floors(trainer.task(), batch, run, trainer.threads());
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return seconds_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const auto evaluate_now = [&](const Trainer::StepReport* last) {
-    const Evaluation evaluation =
-        evaluate(trainer.model(), batch, observer.watch, {.threads = trainer.threads()});
-    if (!std::isfinite(evaluation.loss()))
-      throw Error(
-          fmt::format("[train] the evaluation's loss is not finite after step {}, {}; {} may help",
-                      trainer.step(), trainer.fault_in(batch),
-                      trainer.step() == 0 ? "another model.initialisation" : "a smaller learning rate"));
-    run.require_held();
-    append_metrics(run, trainer, evaluation, last, seconds());
-    if (observer.evaluated) observer.evaluated(trainer, batch, evaluation);
-  };
-  const auto save = [&] {
-    require_finite(trainer);
-    run.require_held();
-    // A checkpoint never outlives the rows that lead to it, even if the machine stops.
-    for (const auto& file : {run.metrics_file(), run.heads_file()})
-      if (std::filesystem::exists(file)) flush_file(file, "run");
-    save_checkpoint(run.checkpoint_file(trainer.step()), trainer.config(), trainer.model(),
-                    trainer.optimizer(), trainer.step(), trainer.task().fingerprint());
-  };
-
-  save_tokenizer(trainer.task(), run);
-  if (trainer.step() == 0) {
-    evaluate_now(nullptr);
-    save();
-  }
-  while (trainer.step() < config.steps) {
-    const Trainer::StepReport report = trainer.advance();
-    if (observer.stepped) observer.stepped(trainer, report);
-    const bool last = trainer.step() == config.steps;
-    if (last || trainer.step() % config.evaluation_interval == 0) evaluate_now(&report);
-    const bool stop = !last && observer.should_stop && observer.should_stop();
-    if (last || stop || trainer.step() % config.checkpoint_interval == 0) save();
-    if (stop) return false;
-  }
-  return true;
+  if (config.ring_snapshots > 0 && config.ring_score != "accuracy_induction" && !observer.ring_score)
+    throw UsageError(fmt::format("[train] train.ring_score is {}, and the heads of this run are not scored",
+                                 config.ring_score));
+  return Session(trainer, run, observer).train();
 }
 
 }  // namespace tapehead

@@ -43,6 +43,12 @@ bool may_be_replaced(const fs::path& path) {
   return is_run(path) && (fs::is_directory(path / kCheckpoints) || fs::exists(path / kLock));
 }
 
+/// Whether a file of this name is a table of a run.
+bool is_table(const fs::path& name) {
+  return name.extension() == ".csv" &&
+         std::ranges::find(kRunTables, std::string_view(name.stem().string())) != kRunTables.end();
+}
+
 /// Whether a run may begin here: nothing is there, or what is left of a run that was killed as it began.
 bool is_free(const fs::path& path) {
   if (!fs::exists(path)) return true;
@@ -50,8 +56,8 @@ bool is_free(const fs::path& path) {
   const bool begun = fs::exists(path / kLock);
   return std::ranges::all_of(fs::directory_iterator(path), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return begun &&
-           (name == kLock || name == kCheckpoints || name == kTokenizer || is_abandoned_replacement(name));
+    return begun && (name == kLock || name == kCheckpoints || name == kTokenizer || name == kParentFile ||
+                     is_table(name) || is_abandoned_replacement(name));
   });
 }
 
@@ -72,6 +78,7 @@ void require_place(const fs::path& path, bool overwrite) {
 void remove_run_files(const fs::path& path) {
   for (const std::string_view name : {kCheckpoints, kTokenizer, kTwinFolder, std::string_view("figures")})
     fs::remove_all(path / name);
+  fs::remove(path / kParentFile);
   for (const std::string_view name : kRunTables) fs::remove(path / (std::string(name) + ".csv"));
 }
 

@@ -11,6 +11,7 @@
 #include "tapehead/tensor/gemm.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/fault_finder.h"
+#include "tapehead/train/intervention.h"
 #include "tapehead/train/schedule.h"
 
 namespace tapehead {
@@ -87,8 +88,9 @@ Variable Trainer::loss_of(Tape& tape, const Batch& batch, Index index, const Wat
   const Index first = index * config_.train.shard;
   const Batch part = batch.rows(first, std::min(config_.train.shard, batch.size() - first));
   Pass pass(tape, Generator(config_.train.dropout_seed, Purpose::dropout, step_, index));
-  return cross_entropy(model_(std::move(pass).watched_by(watch, first), part.inputs), part.targets,
-                       {.divisor = static_cast<double>(batch.targets.count())});
+  Edits edits = interventions();
+  return cross_entropy(model_(std::move(pass).watched_by(edited(edits, watch), first), part.inputs),
+                       part.targets, {.divisor = static_cast<double>(batch.targets.count())});
 }
 
 Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile* profile) const {
@@ -114,6 +116,8 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
   if (!std::isfinite(report.gradient_norm)) fail_at("gradient", fault_in(batch, 0));
   return std::move(shards.front().gradients);
 }
+
+Edits Trainer::interventions() const { return interventions_at(config_, step_); }
 
 std::string Trainer::fault_in(const Batch& batch, Index first_shard) const {
   if (const Parameters::Entry* broken = model_.parameters().first_not_finite())

@@ -6,6 +6,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/run_tables.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -53,4 +54,35 @@ TEST_CASE("a scored run whose scores are gone is not gone on with") {
   train_scored_run(trainer, run);
   std::filesystem::remove(run.heads_file());
   CHECK_THROWS_WITH_AS(resume_scored_run(run, 1), doctest::Contains("heads.csv is missing"), Error);
+}
+
+TEST_CASE("the ring of a scored run follows the best head's score, before and after it is gone on with") {
+  Config config = tiny_config();
+  config.train.steps = 16;
+  config.train.checkpoint_interval = 0;
+  config.train.ring_snapshots = 4;
+  for (const char* score : {"previous_token", "induction", "accuracy_induction"}) {
+    CAPTURE(score);
+    config.train.ring_score = score;
+    const Folder folder;
+    const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+    Trainer trainer(config, 1);
+    train_scored_run(trainer, run);
+
+    // The steepest rise by the run's own tables; the window is the four steps around its middle.
+    const std::vector<ScoreAt> scores = ring_scores(run);
+    REQUIRE(scores.size() == 5);
+    double steepest = 0, middle = -1;
+    for (std::size_t i = 1; i < scores.size(); ++i) {
+      if (!(scores[i].score - scores[i - 1].score > steepest)) continue;
+      steepest = scores[i].score - scores[i - 1].score;
+      middle = (scores[i].step + scores[i - 1].step) / 2;
+    }
+    std::vector<Index> expected{0};
+    for (Index step = 1; step < 16; ++step)
+      if (middle >= 0 && static_cast<double>(step) > middle - 2 && static_cast<double>(step) <= middle + 2)
+        expected.push_back(step);
+    expected.push_back(16);
+    CHECK(run.checkpoint_steps() == expected);
+  }
 }

@@ -26,6 +26,7 @@ FieldValue another_value(const ConfigField& field) {
   if (const auto* count = std::get_if<Index>(&value)) return *count + 1;
   if (const auto* seed = std::get_if<std::uint64_t>(&value)) return *seed + 1;
   if (const auto* number = std::get_if<double>(&value)) return *number / 2 + 0.125;
+  if (std::holds_alternative<std::vector<Index>>(value)) return std::vector<Index>{3, 1, 2};
   const auto pair = std::get<std::array<double, 2>>(value);
   return std::array<double, 2>{pair[0] / 2, pair[1] / 2};
 }
@@ -40,7 +41,7 @@ TEST_CASE("every field of a config is listed once") {
   std::set<std::string> names;
   for (const ConfigField& field : config_fields()) names.insert(field.name());
   CHECK(names.size() == config_fields().size());
-  CHECK(names.size() == 14 + 9 + 19);
+  CHECK(names.size() == 14 + 9 + 24);
 }
 
 TEST_CASE("every listed field is documented in a sentence, in the help text and in the saved copy") {
@@ -62,7 +63,8 @@ TEST_CASE("every listed field is documented in a sentence, in the help text and 
 }
 
 TEST_CASE("every listed field can be set, changes its own member only, and survives saving") {
-  const std::vector<std::string> room{"model.width=60", "model.context=100", "task.period_max=40"};
+  const std::vector<std::string> room{"model.width=60", "model.context=100", "task.period_max=40",
+                                      "train.evaluation_interval=1"};
   const Config base = parse_config("", "x.toml", room);
   for (const ConfigField& field : config_fields()) {
     CAPTURE(field.name());
@@ -102,28 +104,40 @@ TEST_CASE("words of an enum stand for the value of the same name") {
   CHECK(config.model.initialisation == Initialisation::fan_in);
 }
 
-TEST_CASE("numbers are written in the fewest digits that read back the same, and floats as floats") {
-  CHECK(written(3e-4) == "3e-4");
-  CHECK(written(1e-8) == "1e-8");
-  CHECK(written(1.5e300) == "1.5e300");
-  CHECK(written(0.1 + 0.2) == "0.30000000000000004");
-  CHECK(written(1.0) == "1.0");
-  CHECK(written(-2.0) == "-2.0");
-  CHECK(written(Index{-3}) == "-3");
-  CHECK(written(std::array<double, 2>{0.9, 1}) == "[0.9, 1.0]");
-  CHECK(written(true) == "true");
-  CHECK(written(std::string("adam")) == "\"adam\"");
-  CHECK(written(std::string("a\\b \"c\"")) == R"("a\\b \"c\"")");
+TEST_CASE("every field of an intervention is listed once, documented, and can be set and read back") {
+  const std::string help = describe_fields();
+  std::set<std::string_view> keys;
+  for (const InterventionField& field : intervention_fields()) {
+    CAPTURE(field.key);
+    keys.insert(field.key);
+    CHECK(field.table == "intervention");
+    CHECK(field.documentation.ends_with("."));
+    CHECK(help.find(fmt::format("\n  {}: {}; default", field.key, field.expected())) != std::string::npos);
+    Intervention changed;
+    const FieldValue value = field.default_value();
+    const FieldValue other = field.key == "site"     ? FieldValue(std::string("embedding"))
+                             : field.key == "kind"   ? FieldValue(std::string("mean"))
+                             : field.key == "factor" ? FieldValue(0.5)
+                                                     : FieldValue(std::get<Index>(value) + 4);
+    field.set(changed, other);
+    for (const InterventionField& each : intervention_fields())
+      CHECK(each.get(changed) == (each.key == field.key ? other : each.default_value()));
+  }
+  CHECK(keys.size() == 6);
 }
 
-TEST_CASE("the fields in which two configs differ are named in the order of the listing") {
-  const Config a;
-  Config b;
-  CHECK(differing_fields(a, b).empty());
-  b.train.steps = 3;
-  b.model.layers = 5;
-  const std::vector<const ConfigField*> differing = differing_fields(a, b);
-  REQUIRE(differing.size() == 2);
-  CHECK(differing[0]->name() == "model.layers");
-  CHECK(differing[1]->name() == "train.steps");
+TEST_CASE("configs differ by the names of their fields, and by their interventions as a whole") {
+  Config changed;
+  CHECK(differences(Config{}, changed).empty());
+  changed.train.steps = 3;
+  changed.interventions = {{.site = "embedding", .from = 1}};
+  const std::vector<FieldDifference> found = differences(Config{}, changed);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].name == "train.steps");
+  CHECK(found[0].first == "2000");
+  CHECK(found[0].second == "3");
+  CHECK(found[1].name == "intervention");
+  CHECK(found[1].first == "[]");
+  CHECK(found[1].second ==
+        "[{site = \"embedding\", head = -1, kind = \"zero\", factor = 1.0, from = 1, to = -1}]");
 }

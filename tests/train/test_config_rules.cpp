@@ -54,3 +54,31 @@ TEST_CASE("a copied segment leaves a choice of places for its copy") {
   config.task.name = "repeated_sequence";
   CHECK(broken(config).empty());
 }
+
+TEST_CASE("snapshots fit in memory and reach over an evaluation, and listed steps are within the run") {
+  Config config;
+  config.train.ring_snapshots = 4;
+  config.train.ring_interval = 5;
+  CHECK(broken(config).empty());
+  config.train.ring_interval = 4;
+  CHECK(broken(config) == Fields{"train.ring_snapshots"});
+  config = {};
+  config.model.width = 1'000'000;
+  config.train.ring_snapshots = 10'000;
+  CHECK(broken(config) == Fields{"train.ring_snapshots"});
+  config.train.ring_snapshots = 0;
+  CHECK(broken(config).empty());
+  config.train.checkpoint_steps = {3, 2000};
+  CHECK(broken(config).empty());
+  config.train.checkpoint_steps = {2001, 3};
+  CHECK(broken(config) == Fields{"train.checkpoint_steps"});
+}
+
+TEST_CASE("interventions of a model far too large are judged without listing its sites") {
+  Config config;
+  config.model.layers = 1'000'000'000;
+  config.interventions = {{.site = "blocks.999999999.residual_after"}};
+  CHECK(broken(config).empty());
+  config.interventions = {{.site = "blocks.1000000000.residual_after"}};
+  CHECK(broken(config) == Fields{"intervention[0].site"});
+}

@@ -408,3 +408,146 @@ TEST_CASE("an observer hears of every update and every evaluation, and its watch
   CHECK(evaluated == std::vector<Index>{0, 4, 8, 10});
   CHECK(counter.passes == 4);  // 9 sequences are one shard
 }
+
+TEST_CASE("evaluations of a run are made under the interventions that act on the update after them") {
+  Config config = tiny_config();
+  config.interventions = {{.site = "blocks.0.attention.head_output", .from = 3, .to = 8}};
+  const Finished finished(config);
+  const CsvTable metrics = CsvTable::read(finished.run.metrics_file());
+  Trainer trainer(config, 1);
+  for (Index row = 0; row < metrics.rows(); ++row) {
+    while (trainer.step() < static_cast<Index>(metrics.number(row, "step"))) trainer.advance();
+    Edits edits = trainer.interventions();
+    const Evaluation plain = evaluate(trainer.model(), evaluation_batch(config));
+    const Evaluation seen = evaluate(trainer.model(), evaluation_batch(config), {edits});
+    CHECK(metrics.cell(row, "loss") == fmt::format("{:.6g}", seen.loss()));
+    CHECK((seen.loss() != plain.loss()) == (trainer.step() == 4));
+  }
+}
+
+TEST_CASE("a run under an intervention is stopped and gone on with to the same tables and bits") {
+  Config config = tiny_config();
+  config.interventions = {{.site = "blocks.0.attention.pattern", .kind = "uniform", .from = 3, .to = 8},
+                          {.site = "blocks.1.attention.keys", .head = 1, .kind = "mean"}};
+  const Finished straight(config);
+  for (const Index stop : {2, 3, 6, 8}) {
+    CAPTURE(stop);
+    const Folder folder;
+    const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+    Trainer trainer(config, 1);
+    CHECK_FALSE(train_run(trainer, run, stop_after(stop)));
+    Trainer resumed = resume_run(run, 3);
+    CHECK(train_run(resumed, run, {}));
+    CHECK(same_bits(resumed, straight.trainer));
+    CHECK(without_seconds(run) == without_seconds(straight.run));
+  }
+}
+
+TEST_CASE("interventions that were changed since the checkpoint are refused as any other field") {
+  const Finished finished(tiny_config());
+  Config changed = tiny_config();
+  changed.interventions = {{.site = "embedding"}};
+  put(finished.run.path() / "config.toml", to_toml(changed));
+  const RunDirectory run = RunDirectory::open(finished.run.path());
+  CHECK(complaint_of([&] { resume_run(run, 1); }).find("intervention is [{site = \"embedding\", ") !=
+        std::string::npos);
+}
+
+TEST_CASE("checkpoints are saved on every schedule of the config") {
+  Config config = tiny_config();
+  config.train.checkpoint_interval = 0;
+  config.train.checkpoints_per_doubling = 1;
+  config.train.checkpoint_steps = {7, 3};
+  CHECK(Finished(config).run.checkpoint_steps() == std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 10});
+}
+
+namespace {
+
+/// Twenty steps with evaluations every 4 and checkpoints at the ends; `ring` snapshots, of every step.
+Config ring_config(Index ring) {
+  Config config = tiny_config();
+  config.train.steps = 20;
+  config.train.checkpoint_interval = 0;
+  config.train.ring_snapshots = ring;
+  config.train.ring_score = "induction";
+  return config;
+}
+
+/// An observer that gives the ring a score which rises by step 4, more by 12, and most, if wished, by 20.
+RunObserver scoring(Index& step, bool steeper_later = false) {
+  RunObserver observer;
+  observer.evaluated = [&step](const Trainer& trainer, const Batch&, const Evaluation&) {
+    step = trainer.step();
+  };
+  observer.ring_score = [&step, steeper_later] {
+    return (step >= 4 ? 0.1 : 0) + (step >= 12 ? 0.4 : 0) + (steeper_later && step >= 20 ? 0.5 : 0);
+  };
+  return observer;
+}
+
+}  // namespace
+
+TEST_CASE("the ring's window is saved as the checkpoints that a dense schedule saves, and changes no bit") {
+  Config dense = ring_config(0);
+  dense.train.checkpoint_interval = 1;
+  const Finished every(dense);
+  const Folder folder;
+  const Config config = ring_config(6);
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 2);
+  Index step = 0;
+  CHECK(train_run(trainer, run, scoring(step)));
+  // The middle of the steepest rise is step 10; that from 0 to 4 is less steep, and its window is gone again.
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 8, 9, 10, 11, 12, 13, 20});
+  CHECK(without_seconds(run) == without_seconds(every.run));
+  for (const Index saved : run.checkpoint_steps()) {
+    CAPTURE(saved);
+    CHECK(same_bits(Trainer(run.checkpoint_file(saved), 1), Trainer(every.run.checkpoint_file(saved), 1)));
+  }
+}
+
+TEST_CASE("the window of a rise less steep goes, but for what the schedule saves") {
+  Config config = ring_config(6);
+  config.train.checkpoint_steps = {9};
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  Index step = 0;
+  CHECK(train_run(trainer, run, scoring(step, true)));
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 9, 16, 17, 18, 19, 20});
+}
+
+TEST_CASE("a stop saves the window as far as it is there, and going on saves the rest") {
+  const Config config = ring_config(12);
+  const Finished straight(ring_config(0));
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  Index step = 0;
+  RunObserver observer = scoring(step);
+  observer.should_stop = [&] { return trainer.step() == 13; };
+  CHECK_FALSE(train_run(trainer, run, observer));
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  // The scores until here are read from heads.csv.
+  std::string heads = "step,layer,head,induction\n";
+  for (const auto& [at, score] : {std::pair(0, "0"), {4, "0.1"}, {8, "0.1"}, {12, "0.5"}})
+    for (int head = 0; head < 4; ++head)
+      heads += fmt::format("{},{},{},{}\n", at, head / 2, head % 2, head == 2 ? score : "0");
+  put(run.heads_file(), heads);
+  Trainer resumed = resume_run(run, 1);
+  CHECK(train_run(resumed, run, scoring(step)));
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20});
+  CHECK(same_bits(resumed, straight.trainer));
+}
+
+TEST_CASE(
+    "a ring of the heads' scores is refused in a run that does not score them, before anything changes") {
+  const Folder folder;
+  const Config config = ring_config(6);
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  put(run.metrics_file(), "kept");
+  Trainer trainer(config, 1);
+  CHECK(complaint_of([&] { train_run(trainer, run, {}); }) ==
+        "[train] train.ring_score is induction, and the heads of this run are not scored");
+  CHECK(text_of(run.metrics_file()) == "kept");
+}

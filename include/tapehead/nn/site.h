@@ -62,6 +62,9 @@ std::string to_string(const Site& site);
 /// The site of that name. Throws Error, with the nearest name, for one that no Transformer has.
 Site parse_site(std::string_view name);
 
+/// Whether what is found at such a site belongs to heads.
+bool has_heads(SiteKind kind);
+
 /// Every site of a model of this config, in the order in which a forward pass comes by.
 std::vector<Site> sites_of(const ModelConfig& config);
 

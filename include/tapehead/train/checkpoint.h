@@ -16,6 +16,19 @@ namespace tapehead {
 void save_checkpoint(const std::filesystem::path& file, const Config& config, const Transformer& model,
                      const Optimizer& optimizer, Index step, const std::string& data = {});
 
+/// What a checkpoint keeps of a model on its way, in memory.
+struct Snapshot {
+  Index step = 0;
+  Tensor values = {};                           ///< of all parameters, in their layout
+  std::vector<Optimizer::State> averages = {};  ///< of the optimizer
+  Index updates = 0;                            ///< it has done
+};
+Snapshot snapshot_of(const Transformer& model, const Optimizer& optimizer, Index step);
+
+/// Writes the file that save_checkpoint wrote when the snapshot was made; `parameters` gives the layout.
+void save_snapshot(const std::filesystem::path& file, const Config& config, const Parameters& parameters,
+                   const Snapshot& snapshot, const std::string& data = {});
+
 struct Checkpoint {
   Config config;
   Index step = 0;

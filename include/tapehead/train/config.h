@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tapehead/base/number.h"
 #include "tapehead/nn/model_config.h"
@@ -40,20 +41,40 @@ struct TrainConfig {
   Index evaluation_interval = 20;
   Index evaluation_sequences = 256;
   Index checkpoint_interval = 500;
+  Index checkpoints_per_doubling = 0;
+  std::vector<Index> checkpoint_steps = {};
+  Index ring_snapshots = 0;
+  Index ring_interval = 1;
+  std::string ring_score = "accuracy_induction";
 
   friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
+};
+
+/// One [[intervention]] of a config: a change made to the model while it trains. What each does is in
+/// train/intervention.h.
+struct Intervention {
+  std::string site;
+  Index head = -1;
+  std::string kind = "zero";
+  double factor = 1;
+  Index from = 0;
+  Index to = -1;
+
+  friend bool operator==(const Intervention&, const Intervention&) = default;
 };
 
 struct Config {
   ModelConfig model;
   TaskConfig task;
   TrainConfig train;
+  std::vector<Intervention> interventions = {};
 
   friend bool operator==(const Config&, const Config&) = default;
 };
 
 /// The config of a file, with overrides `table.key=value` on top; of two for one key the later counts. A
-/// value is written as in TOML, but a bare word needs no quotes. Throws UsageError for a file that cannot be
+/// value is written as in TOML, but a bare word needs no quotes; `intervention=[{site="...", ...}]` replaces
+/// all interventions. Throws UsageError for a file that cannot be
 /// read, and as parse_config does.
 Config read_config(const std::filesystem::path& file, std::span<const std::string> overrides = {});
 

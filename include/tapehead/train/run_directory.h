@@ -1,5 +1,5 @@
-/// The folder that holds a run: config.toml, tables, checkpoints/, for texts tokenizer/, and what is made
-/// from them later.
+/// The folder that holds a run: config.toml, tables, checkpoints/, for texts tokenizer/, for forks
+/// parent.toml, and what is made from them later.
 ///
 /// Whoever trains holds the run's lock, so that no two programs write into one run; readers need none. The
 /// lock goes with its program, however that ends.
@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tapehead/base/file.h"
 #include "tapehead/train/config.h"
+#include "tapehead/train/parent.h"
 
 namespace tapehead {
 
@@ -41,6 +43,8 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
 
 /// In a run's folder: the run of its one-layer twin.
 inline constexpr std::string_view kTwinFolder = "one-layer-twin";
+/// Names a fork's parent.
+inline constexpr std::string_view kParentFile = "parent.toml";
 
 class RunDirectory {
  public:
@@ -64,6 +68,9 @@ class RunDirectory {
   const Config& config() const { return config_; }
   /// Where a table of kRunTables stands, or would. Throws InternalError for another name.
   std::filesystem::path table_file(std::string_view name) const;
+  std::filesystem::path parent_file() const { return path_ / kParentFile; }
+  /// The run that this one is a fork of, if it is one.
+  std::optional<Parent> parent() const { return read_parent(parent_file()); }
   std::filesystem::path metrics_file() const { return table_file("metrics"); }
   std::filesystem::path heads_file() const { return table_file("heads"); }
   std::filesystem::path figures_folder() const { return path_ / "figures"; }

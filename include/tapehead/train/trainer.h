@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "tapehead/nn/edits.h"
 #include "tapehead/nn/transformer.h"
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/checkpoint.h"
@@ -44,6 +45,8 @@ class Trainer {
   const Task& task() const { return *task_; }
   const Optimizer& optimizer() const { return *optimizer_; }
   int threads() const { return threads_; }
+  /// The config's interventions that act on the next update, for an evaluation of the model as it trains.
+  Edits interventions() const;
 
   /// What made the first number that is not finite, in shard `first_shard` of the batch or one after it, if
   /// that was the next step's.

@@ -1,0 +1,46 @@
+/// Snapshots of the last steps of a run, from which those around the steepest rise of a score are taken.
+///
+/// A rise is what the score gains a step, from one evaluation to the next. The window around the steepest so
+/// far is as long as the ring, with the middle of the two evaluations in its middle. It is handed out once,
+/// when its last snapshot is there; after a steeper rise there is another. A run in which nothing forms has
+/// such a window too, around some rise by chance.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tapehead/train/checkpoint.h"
+
+namespace tapehead {
+
+class SnapshotRing {
+ public:
+  using Snapshots = std::vector<std::shared_ptr<const Snapshot>>;
+
+  /// Of `ring_snapshots` snapshots, `ring_interval` steps apart. Without any it does nothing.
+  explicit SnapshotRing(const TrainConfig& config);
+
+  /// Whether a snapshot of this step is wanted.
+  bool wants(Index step) const;
+  /// Keeps one, which is of a later step than those before, and lets go of the oldest.
+  void keep(Snapshot snapshot);
+  /// Hears of an evaluation, in their order. One that is not a number counts as none.
+  void scored(double step, double score);
+
+  /// The snapshots of the window, in order: once they are all there by this step, or, `unfinished`, those
+  /// that are there. Empty where none is due.
+  Snapshots take_window(Index step, bool unfinished = false);
+
+ private:
+  Index count_;
+  Index interval_;
+  std::deque<std::shared_ptr<const Snapshot>> snapshots_;
+  std::optional<double> last_step_;
+  double last_score_ = 0;
+  double steepest_ = 0;
+  std::optional<double> end_;  // of the window that is to be taken
+};
+
+}  // namespace tapehead

@@ -1,0 +1,43 @@
+#include "tapehead/train/snapshot_ring.h"
+
+#include <cmath>
+#include <utility>
+
+namespace tapehead {
+
+SnapshotRing::SnapshotRing(const TrainConfig& config)
+    : count_(config.ring_snapshots), interval_(config.ring_interval) {}
+
+bool SnapshotRing::wants(Index step) const { return count_ > 0 && step % interval_ == 0; }
+
+void SnapshotRing::keep(Snapshot snapshot) {
+  if (static_cast<Index>(snapshots_.size()) == count_) snapshots_.pop_front();
+  snapshots_.push_back(std::make_shared<const Snapshot>(std::move(snapshot)));
+}
+
+void SnapshotRing::scored(double step, double score) {
+  if (count_ == 0 || !std::isfinite(score)) return;
+  if (last_step_ && step > *last_step_) {
+    const double rise = (score - last_score_) / (step - *last_step_);
+    if (rise > steepest_) {
+      steepest_ = rise;
+      end_ = (step + *last_step_) / 2 + static_cast<double>(count_ * interval_) / 2;
+    }
+  }
+  last_step_ = step;
+  last_score_ = score;
+}
+
+SnapshotRing::Snapshots SnapshotRing::take_window(Index step, bool unfinished) {
+  Snapshots window;
+  if (!end_ || (static_cast<double>(step) < *end_ && !unfinished)) return window;
+  const double begin = *end_ - static_cast<double>(count_ * interval_);
+  for (const auto& snapshot : snapshots_) {
+    const auto at = static_cast<double>(snapshot->step);
+    if (at > begin && at <= *end_) window.push_back(snapshot);
+  }
+  end_.reset();
+  return window;
+}
+
+}  // namespace tapehead
