@@ -32,5 +32,7 @@
 #include "tapehead/train/benchmark.h"          // how fast a config trains
 #include "tapehead/train/checkpoint.h"         // models on disk
 #include "tapehead/train/evaluate.h"           // losses and hits by kind of position
+#include "tapehead/train/fork.h"               // runs that go on from others
+#include "tapehead/train/intervention.h"       // what a config changes during training
 #include "tapehead/train/optimizer.h"          // SGD, Adam, AdamW
 #include "tapehead/train/run.h"                // whole runs, with their files

@@ -5,6 +5,7 @@ namespace tapehead::app {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       {"train", "train a model as a config says", train_command},
+      {"fork", "go on from a run's checkpoint under another config", fork_command},
       {"eval", "losses and accuracies by kind of position", eval_command},
       {"ablate", "what the loss does when a head is taken out", ablate_command},
       {"heads", "what every head looks at", heads_command},

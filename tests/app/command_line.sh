@@ -9,14 +9,15 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
+  prints Usage train fork eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
   expect 2
   prints Usage
   expect 0 train --help
-  prints --out --set --overwrite --resume --threads CONFIG '[model]' '[task]' '[train]' period_min learning_rate
+  prints --out --set --overwrite --resume --threads CONFIG '[model]' '[task]' '[train]' period_min learning_rate \
+    '[[intervention]]' checkpoint_steps
   local command
   for command in eval ablate heads patch lens; do
     expect 0 "$command" --help
@@ -38,7 +39,7 @@ help_and_version() {
   prints --seeds --jobs --set --out CONFIG
   expect 0 formation --help
   prints --out --json RUN...
-  for command in train eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
+  for command in train fork eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -68,6 +69,14 @@ wrong_calls() {
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
   done
+  refuses RUN missing 'fork --help' -- fork
+  refuses nowhere 'not a run' -- fork nowhere --out child
+  refuses --out 'fork --help' -- fork run
+  refuses 'no checkpoint of step 3' '0 8 16 20' -- fork run --step 3 --out child
+  refuses 'nothing is left to train' -- fork run --out child
+  refuses train.batch 'cannot change from 5 to 6' -- fork run --step 8 --out child --set train.batch=6
+  refuses 'its own child' -- fork run --step 8 --out run --overwrite
+  check_not "a wrong fork: expected nothing to be written" ls -d child
   refuses nowhere -- inspect nowhere
   refuses CONFIG missing 'bench --help' -- bench
   refuses nowhere.toml -- bench nowhere.toml
@@ -99,6 +108,8 @@ wrong_configs() {
   refuses task.length -- train tiny.toml --set task.length=17
   refuses no_task -- train tiny.toml --set task.name=no_task
   refuses fixed_period_sequence -- train tiny.toml --set task.period_min=6
+  refuses 'intervention[0].site' -- train tiny.toml --set 'intervention=[{kind="zero"}]'
+  refuses 'intervention[0].kind' "the nearest is" -- train tiny.toml --set 'intervention=[{kind="zeros"}]'
   { cat tiny.toml; echo 'lerning_rate = 1e-3'; } > wrong.toml
   refuses wrong.toml:16:1 lerning_rate learning_rate -- train wrong.toml
   refuses wrong.toml:16:1 -- inspect wrong.toml
@@ -342,6 +353,27 @@ sweeps() {
   rm -r swept stopped alone
 }
 
+forks() {
+  local head='site="blocks.0.attention.head_output", head=0, kind="zero"'
+  expect 0 fork run --step 8 --out child --threads 2
+  says 'going on from step 8 of run' 'done: '
+  same_metrics run child
+  same_file run/heads.csv child/heads.csv
+  same_file run/checkpoints/step-000020.safetensors child/checkpoints/step-000020.safetensors
+  check "fork: expected its parent to be named" grep -x 'path = "../run"' child/parent.toml
+  expect 0 fork run --step 8 --out clamped --set "intervention=[{$head, from=12}]"
+  check "a fork's rows up to its step: expected the parent's" cmp <(metrics run | head -n 4) <(metrics clamped | head -n 4)
+  check_not "a clamped head: expected other metrics" cmp <(metrics run) <(metrics clamped)
+  rm clamped/checkpoints/step-000020.safetensors
+  cp clamped/heads.csv whole
+  expect 0 train --resume clamped
+  same_file whole clamped/heads.csv
+  expect 0 fork run --out longer --set train.steps=23
+  check "a fork to more steps: wrong steps" test "$(tail -n +2 longer/metrics.csv | cut -d , -f 1 | xargs)" = \
+    "0 5 10 15 20 23"
+  rm -r child clamped longer
+}
+
 benchmarks() {
   mkdir bench
   cp tiny.toml bench
@@ -409,6 +441,7 @@ looking_at_a_run
 patching
 formation_of_runs
 sweeps
+forks
 benchmarks
 failures_while_running
 finish

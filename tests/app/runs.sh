@@ -158,7 +158,7 @@ with_at_most() {
 }
 
 a_full_disk() {
-  with_at_most 4 1 train tiny.toml --out full
+  with_at_most 6 1 train tiny.toml --out full
   says 'cannot write full/checkpoints/step-000000.safetensors' 'File too large'
   check "a full disk: expected no half-written file" test "$(names_in full/checkpoints)" = '*'
   goes_on full

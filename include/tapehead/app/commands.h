@@ -10,6 +10,7 @@ namespace tapehead::app {
 using Words = std::vector<std::string>;
 
 int train_command(const Words& words);
+int fork_command(const Words& words);
 int eval_command(const Words& words);
 int ablate_command(const Words& words);
 int heads_command(const Words& words);
