@@ -110,9 +110,8 @@ std::vector<std::string> common_measures(std::span<const FormationReport> report
   return names;
 }
 
-bool is_seed(const ConfigField& field) {
-  return field.table == "train" &&
-         (field.key == "initialisation_seed" || field.key == "data_seed" || field.key == "dropout_seed");
+bool is_seed(const std::string& field) {
+  return field == "train.initialisation_seed" || field == "train.data_seed" || field == "train.dropout_seed";
 }
 
 }  // namespace
@@ -191,11 +190,10 @@ std::vector<MeasureQuartiles> summary_of(std::span<const FormationReport> report
 
 std::vector<std::string> differing_fields_but_seeds(std::span<const Config> configs) {
   std::vector<std::string> names;
-  for (const ConfigField& field : config_fields())
-    if (!is_seed(field) && std::ranges::any_of(configs, [&](const Config& config) {
-          return field.get(config) != field.get(configs.front());
-        }))
-      names.push_back(field.name());
+  for (const Config& config : configs)
+    for (const FieldDifference& field : differences(configs.front(), config))
+      if (!is_seed(field.name) && std::ranges::find(names, field.name) == names.end())
+        names.push_back(field.name);
   return names;
 }
 

@@ -105,10 +105,6 @@ std::string_view patch_site_name(SiteKind kind) { return name_of(kSites, kind); 
 PatchBy parse_patch_by(const std::string& name) { return value_of(kWays, name, "what to patch at a time"); }
 std::string_view patch_by_name(PatchBy by) { return name_of(kWays, by); }
 
-bool has_heads(SiteKind kind) {
-  return kind != SiteKind::attention_output && kind != SiteKind::residual_before;
-}
-
 bool is_by_head(const PatchingGrid& grid) {
   return grid.by == PatchBy::head || grid.by == PatchBy::head_position;
 }

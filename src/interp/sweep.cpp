@@ -47,14 +47,11 @@ void require_same_run(const Setting& setting) {
   if (!RunDirectory::stands_at(setting.path)) return;
   const Config there = RunDirectory::open(setting.path).config();
   if (there == setting.config) return;
-  const auto differing = differing_fields(there, setting.config);
-  const std::string what = differing.empty()
-                               ? "something that is no single field"
-                               : fmt::format("{}, which is {} there and {} here", differing.front()->name(),
-                                             written(differing.front()->get(there)),
-                                             written(differing.front()->get(setting.config)));
-  throw UsageError(fmt::format("[sweep] {} holds a run that differs in {}; choose another folder with --out",
-                               setting.path.string(), what));
+  const FieldDifference field = differences(there, setting.config).front();
+  throw UsageError(
+      fmt::format("[sweep] {} holds a run that differs in {}, which is {} there and {} here; choose another "
+                  "folder with --out",
+                  setting.path.string(), field.name, field.first, field.second));
 }
 
 bool is_finished(const Setting& setting) {

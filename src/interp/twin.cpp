@@ -31,6 +31,7 @@ Config one_layer_twin(const Config& config) {
                                  config.model.layers, config.model.layers == 1 ? "" : "s"));
   Config twin = config;
   twin.model.layers = 1;
+  twin.interventions.clear();
   return twin;
 }
 

@@ -43,9 +43,6 @@ struct PatchingGrid {
   std::optional<Index> layer = {};  ///< this one alone
 };
 
-/// Whether a site of this kind has heads, so that it can be patched by head.
-bool has_heads(SiteKind kind);
-
 /// Whether the grid takes heads, or positions, one at a time.
 bool is_by_head(const PatchingGrid& grid);
 bool is_by_position(const PatchingGrid& grid);

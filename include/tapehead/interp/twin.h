@@ -8,8 +8,9 @@
 
 namespace tapehead {
 
-/// The twin's config. Throws UsageError, saying why, for a config that can have none: of a model that was
-/// imported, whose training is not known, or that has no more than one layer itself.
+/// The twin's config, without interventions, whose sites it may not have. Throws UsageError, saying why, for
+/// a config that can have none: of a model that was imported, whose training is not known, or that has no
+/// more than one layer itself.
 Config one_layer_twin(const Config& config);
 
 /// Where a run's twin is kept: a run of its own, in the run's folder.
