@@ -1,11 +1,23 @@
 #include "tapehead/nn/layer_norm.h"
 
+#include <cmath>
+
 #include "tapehead/autograd/fused.h"
 
 namespace tapehead {
 
 namespace {
 constexpr Real kEpsilon = static_cast<Real>(1e-5);
+}
+
+double LayerNorm::scale_of(std::span<const Real> row) {
+  const auto count = static_cast<double>(row.size());
+  double mean = 0;
+  for (const Real x : row) mean += static_cast<double>(x) / count;
+  double variance = 0;
+  for (const Real x : row)
+    variance += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean) / count;
+  return 1 / std::sqrt(variance + static_cast<double>(kEpsilon));
 }
 
 LayerNorm::LayerNorm(const Scope& scope, Index width, bool bias)

@@ -23,6 +23,8 @@ TEST_CASE("a layer norm adds 1e-5 to the variance, then applies gain and bias") 
   parameters.initialise(1);
   const Variable x(Tensor({1, 4}, {1, 2, 4, 9}));
   testing::check_close(norm(Pass(), x).value(), {1, 4}, {-0.973328014507, -0.648885343004, 0, 1.62221335751});
+  const std::vector<Real> row{1, 2, 4, 9};
+  CHECK(LayerNorm::scale_of(row) == doctest::Approx(1.62221335751 / 5).epsilon(1e-9));
   // At a variance of 1e-6, what is added to it decides.
   const Variable tiny(Tensor({1, 4}, {Real(-0.001), Real(0.001), Real(-0.001), Real(0.001)}));
   testing::check_close(norm(Pass(), tiny).value(), {1, 4},

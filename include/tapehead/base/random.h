@@ -12,7 +12,7 @@
 namespace tapehead {
 
 /// What the numbers are for. Streams of different purposes never meet, even with equal seeds.
-enum class Purpose : std::uint32_t { initialisation, data, dropout, evaluation, bootstrap, sampling };
+enum class Purpose : std::uint32_t { initialisation, data, dropout, evaluation, bootstrap, sampling, probe };
 
 class Generator {
  public:
