@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tapehead/base/require.h"
+#include "tapehead/interp/copying.h"
 
 namespace tapehead {
 
@@ -105,12 +106,18 @@ Recorder pattern_recorder(const ModelConfig& config) {
   return Recorder(std::move(sites));
 }
 
-std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch) {
+std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch,
+                                    std::span<const double> copying) {
+  require(copying.empty() || static_cast<Index>(copying.size()) == config.layers * config.heads,
+          "[heads] expected a copying score for each of {} heads, got {}", config.layers * config.heads,
+          copying.size());
   std::vector<HeadScores> scores;
   for (Index layer = 0; layer < config.layers; ++layer) {
     const std::vector<HeadScores> heads = score_pattern(recorder.at(pattern(layer)), batch, layer);
     scores.insert(scores.end(), heads.begin(), heads.end());
   }
+  for (std::size_t i = 0; i < copying.size(); ++i)
+    scores[i].values[static_cast<std::size_t>(Score::copying)] = copying[i];
   return scores;
 }
 
@@ -118,16 +125,18 @@ std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch
                                     const EvaluateOptions& options) {
   Recorder recorder = pattern_recorder(model.config());
   evaluate(model, batch, {recorder}, options);
-  return score_heads(recorder, model.config(), batch);
+  return score_heads(recorder, model.config(), batch, copying_scores(model, options.threads));
 }
 
-ScoreValues chance_scores(const Batch& batch) {
+ScoreValues chance_scores(const Batch& batch, Index vocabulary) {
   Tally tally;
   for_each_query(batch, [&](const Query& query) {
     const double weight = 1 / static_cast<double>(query.position + 1);
     add_query(tally, query, [&](Index) { return weight; });
   });
-  return tally.means();
+  ScoreValues scores = tally.means();
+  scores[static_cast<std::size_t>(Score::copying)] = chance_copying(vocabulary);
+  return scores;
 }
 
 }  // namespace tapehead

@@ -1,11 +1,16 @@
 #include "tapehead/interp/scored_run.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "tapehead/base/require.h"
+#include "tapehead/interp/composition.h"
+#include "tapehead/interp/copying.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/train/csv.h"
 
@@ -16,13 +21,13 @@ namespace {
 using Scores = std::vector<HeadScores>;
 
 void append_head_scores(const RunDirectory& run, const Trainer& trainer, const Scores& scores) {
-  std::vector<std::string> columns{"step", "layer", "head"};
-  for (const ScoreDefinition& score : kScores) columns.emplace_back(score.name);
-  CsvTable table(std::move(columns));
-  for (const HeadScores& head : scores) {
-    std::vector<std::string> row{std::to_string(trainer.step()), std::to_string(head.layer),
-                                 std::to_string(head.head)};
-    for (const double value : head.values) row.push_back(csv_cell(value));
+  const std::vector<double> k_composition = k_composition_scores(trainer.model(), trainer.threads());
+  CsvTable table(head_columns());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    std::vector<std::string> row{std::to_string(trainer.step()), std::to_string(scores[i].layer),
+                                 std::to_string(scores[i].head)};
+    for (const double value : scores[i].values) row.push_back(csv_cell(value));
+    row.push_back(csv_cell(k_composition[i]));
     table.add(std::move(row));
   }
   table.append_to(run.heads_file());
@@ -39,11 +44,24 @@ double best_score(const Scores& scores, std::string_view name) {
 
 }  // namespace
 
+std::vector<std::string> head_columns() {
+  std::vector<std::string> columns{"step", "layer", "head"};
+  for (const ScoreDefinition& score : kScores) columns.emplace_back(score.name);
+  columns.emplace_back("k_composition");
+  return columns;
+}
+
 Trainer resume_scored_run(const RunDirectory& run, int threads) {
   Trainer trainer = resume_run(run, threads);
   require(trainer.step() == 0 || std::filesystem::exists(run.heads_file()),
           "[run] {} is missing, and would begin at step {}; put it back, or start another run",
           run.heads_file().string(), trainer.step());
+  if (trainer.step() > 0) {
+    const std::vector<std::string> columns = CsvTable::read(run.heads_file()).columns();
+    require(columns == head_columns(),
+            "[run] {} should have the columns {}, it has {}: another version began this run; start another",
+            run.heads_file().string(), fmt::join(head_columns(), ","), fmt::join(columns, ","));
+  }
   return trainer;
 }
 
@@ -53,7 +71,7 @@ bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserv
   RunObserver scoring = observer;
   scoring.watch.add(patterns);
   scoring.evaluated = [&](const Trainer& at, const Batch& batch, const Evaluation& evaluation) {
-    scores = score_heads(patterns, at.config().model, batch);
+    scores = score_heads(patterns, at.config().model, batch, copying_scores(at.model(), at.threads()));
     append_head_scores(run, at, scores);
     patterns.clear();
     if (observer.evaluated) observer.evaluated(at, batch, evaluation);

@@ -62,11 +62,12 @@ Table<Value> cut(const Table<Value>& table, Index b, Index length) {
   return result;
 }
 
-/// The score that says most about a head.
+/// The score that says most about what a head looks at.
 std::string best_score(const HeadScores& scores) {
   const ScoreDefinition* best = &kScores[0];
   for (const ScoreDefinition& definition : kScores)
-    if (definition.score != Score::prefix_matching && scores[definition.score] > scores[best->score])
+    if (definition.score != Score::prefix_matching && definition.score != Score::copying &&
+        scores[definition.score] > scores[best->score])
       best = &definition;
   std::string name(best->name);
   std::replace(name.begin(), name.end(), '_', ' ');

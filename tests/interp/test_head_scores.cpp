@@ -6,6 +6,7 @@
 #include "support/functions.h"
 #include "support/models.h"
 #include "tapehead/base/require.h"
+#include "tapehead/interp/copying.h"
 #include "tapehead/tasks/repeated_sequence.h"
 
 using namespace tapehead;
@@ -62,7 +63,7 @@ HeadScores scores_of(const Tensor& weights, const Batch& batch) {
 }
 
 double chance(const Batch& batch, Score score) {
-  return chance_scores(batch)[static_cast<std::size_t>(score)];
+  return chance_scores(batch, 16)[static_cast<std::size_t>(score)];
 }
 
 double harmonic(Index n) {
@@ -140,9 +141,10 @@ TEST_CASE("a perfect head of one kind scores 0 as another kind, where the two ne
 TEST_CASE("a head that attends evenly scores exactly the chance level of every score") {
   for (const Batch& batch : {sampled_batch(), distinct_tokens(3, 12), distinct_tokens(1, 6)}) {
     const HeadScores scores = scores_of(even_pattern(batch), batch);
-    const ScoreValues chances = chance_scores(batch);
+    const ScoreValues chances = chance_scores(batch, 16);
     for (std::size_t i = 0; i < kScores.size(); ++i) {
       CAPTURE(std::string(kScores[i].name));
+      if (kScores[i].score == Score::copying) continue;
       // A weight such as 1/3 is rounded to a Real, and so is nothing else.
       CHECK(scores.values[i] == doctest::Approx(chances[i]).epsilon(sizeof(Real) == 8 ? 1e-14 : 1e-7));
     }
@@ -205,11 +207,11 @@ TEST_CASE("accidental repeats count in prefix matching and duplicate token, not 
 
 TEST_CASE("without an induction query the scores of repeats are not a number, and the others are") {
   Batch batch = sequence_of({1, 1, 2}, 3);
-  for (const ScoreValues& values : {scores_of(even_pattern(batch), batch).values, chance_scores(batch)})
+  for (const ScoreValues& values : {scores_of(even_pattern(batch), batch).values, chance_scores(batch, 16)})
     for (std::size_t i = 0; i < kScores.size(); ++i) {
       CAPTURE(std::string(kScores[i].name));
       const bool of_repeats = kScores[i].score >= Score::duplicate_token;
-      CHECK(std::isnan(values[i]) == of_repeats);
+      if (kScores[i].score != Score::copying) CHECK(std::isnan(values[i]) == of_repeats);
     }
   // One position has no previous one either.
   batch = sequence_of({1}, 1);
@@ -257,12 +259,18 @@ TEST_CASE("the scores of a model are those of its recorded patterns, layer by la
     for (const HeadScores& head : score_pattern(recorder.at(pattern(layer)), batch, layer))
       expected.push_back(head);
   REQUIRE(expected.size() == 4);
+  Recorder patterns = pattern_recorder(config);
+  evaluate(model, batch, {patterns});
+  CHECK(same_scores(score_heads(patterns, config, batch), expected));  // copying is not a number
+  const std::vector<double> copying = copying_scores(model);
+  for (std::size_t i = 0; i < 4; ++i)
+    expected[i].values[static_cast<std::size_t>(Score::copying)] = copying[i];
   CHECK_FALSE(same_scores({expected[0]}, {expected[1]}));
   CHECK(same_scores(score_heads(model, batch), expected));
   CHECK(same_scores(score_heads(model, batch, {.threads = 3}), expected));
-  Recorder patterns = pattern_recorder(config);
-  evaluate(model, batch, {patterns});
-  CHECK(same_scores(score_heads(patterns, config, batch), expected));
+  CHECK(same_scores(score_heads(patterns, config, batch, copying), expected));
+  CHECK_THROWS_WITH_AS(score_heads(patterns, config, batch, {copying.data(), 3}),
+                       doctest::Contains("a copying score for each of 4 heads, got 3"), Error);
 }
 
 TEST_CASE("a model whose queries are zero scores the chance level in every head") {
@@ -272,7 +280,7 @@ TEST_CASE("a model whose queries are zero scores the chance level in every head"
   Transformer model(config, 1);
   set_to_zero(model);
   const Batch batch = sampled_batch();
-  const ScoreValues chances = chance_scores(batch);
+  const ScoreValues chances = chance_scores(batch, 16);
   for (const HeadScores& head : score_heads(model, batch))
     for (std::size_t i = 0; i < chances.size(); ++i)
       CHECK(head.values[i] == doctest::Approx(chances[i]).epsilon(1e-6));

@@ -4,6 +4,7 @@
 #include "support/testing.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
+#include "tapehead/interp/composition.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/run_tables.h"
@@ -29,7 +30,12 @@ TEST_CASE("heads.csv has the scores of every head after every evaluation, as fro
     CHECK(heads.cell(row, "head") == std::to_string(head.head));
     CHECK(heads.cell(row, "previous_token") == csv_cell(head[Score::previous_token]));
     CHECK(heads.cell(row, "induction") == csv_cell(head[Score::induction]));
+    CHECK(heads.cell(row, "copying") == csv_cell(head[Score::copying]));
+    CHECK(heads.cell(row, "k_composition") ==
+          csv_cell(k_composition_scores(trainer.model())[static_cast<std::size_t>(i)]));
+    CHECK(heads.cell(row, "k_composition").empty() == (head.layer == 0));
   }
+  CHECK(heads.columns() == head_columns());
 }
 
 TEST_CASE("an observer of a scored run sees every evaluation once its scores are written") {
@@ -85,4 +91,18 @@ TEST_CASE("the ring of a scored run follows the best head's score, before and af
     expected.push_back(16);
     CHECK(run.checkpoint_steps() == expected);
   }
+}
+
+TEST_CASE("a scored run whose table has the columns of another version is not gone on with") {
+  const Folder folder;
+  const Config config = tiny_config();
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  train_scored_run(trainer, run);
+  CHECK(resume_scored_run(run, 1).step() == config.train.steps);
+  std::string text = text_of(run.heads_file());
+  text.replace(text.find(",k_composition"), 14, ",other");
+  put(run.heads_file(), text);
+  CHECK_THROWS_WITH_AS(resume_scored_run(run, 1),
+                       doctest::Contains("should have the columns step,layer,head,previous_token"), Error);
 }

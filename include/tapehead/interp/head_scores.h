@@ -1,11 +1,13 @@
-/// What every head looks at, as numbers between 0 and 1.
+/// What every head looks at, and what it makes of it.
 ///
-/// All are means of attention weights over sequences and over the queries named; "induction queries" are the
-/// positions whose target can be copied, by the task's own account. A hand-built perfect head scores 1, a
-/// head that attends evenly scores the chance level.
+/// All scores but copying are means of attention weights, from 0 to 1, over sequences and over the queries
+/// named; "induction queries" are the positions whose target can be copied, by the task's own account.
+/// Copying is from -1 to 1, and of the model alone: see copying.h. A hand-built perfect head scores 1, a head
+/// that attends evenly and raises all tokens alike scores the chance level.
 #pragma once
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +18,15 @@
 
 namespace tapehead {
 
-enum class Score { previous_token, current_token, first_token, duplicate_token, induction, prefix_matching };
+enum class Score {
+  previous_token,
+  current_token,
+  first_token,
+  duplicate_token,
+  induction,
+  prefix_matching,
+  copying
+};
 
 struct ScoreDefinition {
   Score score;
@@ -24,7 +34,7 @@ struct ScoreDefinition {
   std::string_view definition;  ///< in a line
 };
 
-inline constexpr std::array<ScoreDefinition, 6> kScores{{
+inline constexpr std::array<ScoreDefinition, 7> kScores{{
     {Score::previous_token, "previous_token", "mean weight on position q - 1, over queries q >= 1"},
     {Score::current_token, "current_token", "mean weight on position q itself, over all queries"},
     {Score::first_token, "first_token", "mean weight on position 0, over all queries"},
@@ -34,6 +44,9 @@ inline constexpr std::array<ScoreDefinition, 6> kScores{{
      "mean weight on the positions after earlier copies of the query, by repetition, over induction queries"},
     {Score::prefix_matching, "prefix_matching",
      "the same, after every earlier position that holds the query's token, by repetition or by accident"},
+    {Score::copying, "copying",
+     "share of what the head adds to logits above their mean that falls on the token looked at, from -1 to "
+     "1"},
 }};
 
 /// One value a score, in the order of kScores; NaN where no query qualifies.
@@ -47,20 +60,24 @@ struct HeadScores {
   double operator[](Score score) const { return values[static_cast<std::size_t>(score)]; }
 };
 
-/// Scores of one layer's heads from its pattern (B, H, T, T) on the batch.
+/// Scores of one layer's heads from its pattern (B, H, T, T) on the batch; copying, which a pattern does not
+/// tell, is NaN.
 std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch, Index layer);
 
 /// A recorder of all patterns of a model, for an evaluation that is made anyway.
 Recorder pattern_recorder(const ModelConfig& config);
 
-/// Scores of all heads, layer by layer, from what such a recorder saw of the batch.
-std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch);
+/// Scores of all heads, layer by layer, from what such a recorder saw of the batch. `copying` are the model's
+/// copying_scores; without them these scores are NaN. Throws Error for another number of them.
+std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch,
+                                    std::span<const double> copying = {});
 
-/// The same from an evaluation of its own.
+/// The same with the copying scores, from an evaluation of its own.
 std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
                                     const EvaluateOptions& options = {});
 
-/// What a head scores that attends evenly to all positions up to its own.
-ScoreValues chance_scores(const Batch& batch);
+/// What a head scores that attends evenly to all positions up to its own, and raises all tokens of the
+/// vocabulary alike.
+ScoreValues chance_scores(const Batch& batch, Index vocabulary);
 
 }  // namespace tapehead

@@ -1,15 +1,23 @@
 /// A run whose heads are scored at every evaluation, into heads.csv.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "tapehead/train/run.h"
 
 namespace tapehead {
 
-/// As resume_run; throws Error too if the run's heads.csv is gone, which would then begin in the middle.
+/// The columns of heads.csv: step, layer, head, the scores of kScores, and k_composition, the largest score
+/// by which the head's keys compose with an earlier head's output (see composition.h), empty in layer 0.
+std::vector<std::string> head_columns();
+
+/// As resume_run; throws Error too if the run's heads.csv is gone, which would then begin in the middle, or
+/// has other columns.
 Trainer resume_scored_run(const RunDirectory& run, int threads);
 
-/// As train_run, with a row for every head in heads.csv after each evaluation: step, layer, head, and the
-/// scores of kScores. `observer` is called after the scores of an evaluation are written.
+/// As train_run, with a row for every head in heads.csv after each evaluation. `observer` is called after the
+/// scores of an evaluation are written.
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer = {});
 
 }  // namespace tapehead
