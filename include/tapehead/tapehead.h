@@ -17,6 +17,10 @@
 #include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/lens.h"              // what could be read out after a layer
 #include "tapehead/interp/patching.h"          // what of a clean run restores a corrupted one
+#include "tapehead/interp/attribution.h"       // whose part of a logit is whose
+#include "tapehead/interp/circuits.h"          // what heads do by their weights
+#include "tapehead/interp/head_scores.h"       // what a head looks at
+#include "tapehead/interp/period_scores.h"     // what a head looks at, at several periods
 #include "tapehead/interp/scored_run.h"        // whole runs, with the scores of their heads
 #include "tapehead/interp/subsets.h"           // who does the work, when heads stand in for one another
 #include "tapehead/interp/sweep.h"             // many runs, side by side

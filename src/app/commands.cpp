@@ -15,6 +15,8 @@ const std::vector<Command>& commands() {
       {"lens", "what could be read out after every layer", lens_command},
       {"formation", "when the heads formed, and in what order things moved", formation_command},
       {"sweep", "train a config with many seeds, side by side", sweep_command},
+      {"circuits", "what the heads do by their weights, and what each part adds to a logit",
+       circuits_command},
       {"plot", "draw a run's figures", plot_command},
       {"bench", "how fast a config trains, and where the time goes", bench_command},
       {"inspect", "parameters by name, operations and memory of a step", inspect_command},

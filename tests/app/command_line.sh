@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train fork eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
+  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -19,12 +19,14 @@ help_and_version() {
   prints --out --set --overwrite --resume --threads CONFIG '[model]' '[task]' '[train]' period_min learning_rate \
     '[[intervention]]' checkpoint_steps
   local command
-  for command in eval ablate heads patch lens; do
+  for command in eval ablate heads circuits patch lens; do
     expect 0 "$command" --help
     prints --step --sequences --threads --json RUN
   done
-  expect 0 eval --help
-  prints --periods
+  for command in eval heads; do
+    expect 0 "$command" --help
+    prints --periods
+  done
   expect 0 ablate --help
   prints --head --layer --feed-forward --kind --subsets --most-heads zero mean resample pattern-preserving value-preserving
   expect 0 patch --help
@@ -39,7 +41,7 @@ help_and_version() {
   prints --seeds --jobs --set --out CONFIG
   expect 0 formation --help
   prints --out --json RUN...
-  for command in train fork eval ablate heads verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
+  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -64,7 +66,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- train --resume nowhere
   refuses --set --resume -- train --resume run --set train.steps=3
   local command
-  for command in eval ablate heads verdict verify patch lens formation plot; do
+  for command in eval ablate heads circuits verdict verify patch lens formation plot; do
     refuses RUN missing "$command --help" -- "$command"
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
@@ -121,7 +123,7 @@ wrong_configs() {
 
 looking_at_a_run() {
   local command
-  for command in eval heads ablate inspect; do
+  for command in eval heads circuits ablate inspect; do
     expect 0 "$command" run
     check_not "$call: expected nothing on standard error" test -s err
     cp out table
@@ -144,7 +146,11 @@ looking_at_a_run() {
   is_json 'd["step"] == 8 and [e["data"] for e in d["evaluations"]][1:] == ["period 2", "period 9"]'
   expect 0 heads run --json
   is_json '[(h["layer"], h["head"]) for h in d["heads"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]'
-  is_json '0 < d["chance"]["induction"] < 1'
+  is_json '0 < d["chance"]["induction"] < 1 and d["chance"]["copying"] == 2 / 16 - 1'
+  is_json 'all(-1 <= h["copying"] <= 1 for h in d["heads"])'
+  check_not "heads: expected no table without --periods" test -e run/scores.csv
+  heads_at_periods
+  circuits_of_a_run
   expect 0 ablate run --json
   is_json '[a["head"] for a in d["ablations"]] == [0, 1, "all"] * 2 and d["sequences"] == 8'
   expect 0 inspect run --json
@@ -172,6 +178,35 @@ looking_at_a_run() {
   refuses --sequences -- heads run --sequences 0
   refuses --periods -- eval run --periods 3,
   refuses period 16 -- eval run --periods 16
+}
+
+heads_at_periods() {
+  expect 0 heads run --periods 4,9 --threads 1
+  prints 'sequences of length 16 at each period' 'the ceiling of each score is 1' chance untrained 'step 20'
+  cp out table
+  expect 0 heads run --periods 9,4,9 --threads 2
+  same_file out table
+  check "scores.csv: wrong rows" test "$(cut -d , -f 1-5 run/scores.csv | sed -n '1p;2p;7p;$p' | xargs)" = \
+    "model,period,trained_on,layer,head trained,4,1,0,0 trained,9,0,0,1 untrained,9,0,1,1"
+  expect 0 heads run --periods 4 --json
+  is_json '[(p["model"], p["step"], p["trained_on"]) for p in d["periods"]] == [("trained", 20, True), ("untrained", 0, True)]'
+  refuses --periods -- heads run --periods 3,
+  refuses --periods 'from 1 to 15' -- heads run --periods 16
+}
+
+circuits_of_a_run() {
+  check "circuits.csv: wrong rows" test "$(cut -d , -f 1-3 run/circuits.csv | head -n 1) $(wc -l < run/circuits.csv)" = \
+    "layer,head,previous_token_circuit 5"
+  check "composition.csv: wrong rows" test "$(tail -n +2 run/composition.csv | cut -d , -f 1-5 | head -n 4 | xargs)" = \
+    "0,0,1,0,Q 0,0,1,0,K 0,0,1,0,V 0,1,1,0,Q"
+  check "eigenvalues.csv: wrong rows" test "$(wc -l < run/eigenvalues.csv)" -eq $((1 + 4 * 3 * 4))
+  check "attribution.csv: wrong rows" test "$(wc -l < run/attribution.csv)" -eq $((1 + 3 * (2 + 4 + 1)))
+  expect 0 circuits run --json --step 8
+  is_json 'd["step"] == 8 and len(d["heads"]) == 4 and len(d["composition"]) == 4'
+  is_json 'abs(sum(c["induction"]["logit"] for c in d["attribution"]["components"]) - d["attribution"]["logits"]["induction"]["logit"]) < 1e-4'
+  is_json 'd["attribution"]["largest_error"] < 1e-4 and 0 < d["chance"]["composition"] < 1'
+  expect 0 circuits run
+  prints 'the largest error is' 'nothing is folded or held' 'layer 1 head 1' chance ceiling random
 }
 
 patching() {
@@ -421,7 +456,7 @@ failures_while_running() {
   expect 0 eval cut --step 16
 
   local command
-  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'ablate run' 'lens run' 'inspect run --json' \
+  for command in --help --version 'train --help' 'eval run' 'heads run --json' 'circuits run' 'ablate run' 'lens run' 'inspect run --json' \
     'bench tiny.toml --steps 1'; do
     read -ra words <<< "$command"
     status=0

@@ -78,6 +78,7 @@ def main():
         write_model(folder)
         run(program, "import", folder, "--out", f"{folder}/run")
         run(program, "heads", f"{folder}/run", "--sequences", "4")
+        run(program, "circuits", f"{folder}/run", "--sequences", "4")
         run(program, "attention", f"{folder}/run", "--text", "464 3862 43662 6051 464 3862 43662", "--head", "5.1")
         run(program, "generate", f"{folder}/run", "--prompt", "464 3862", "--tokens", "10")
 

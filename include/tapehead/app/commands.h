@@ -20,6 +20,7 @@ int patch_command(const Words& words);
 int lens_command(const Words& words);
 int formation_command(const Words& words);
 int sweep_command(const Words& words);
+int circuits_command(const Words& words);
 int plot_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);
