@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "tapehead/interp/composition.h"
 #include "tapehead/report/formation_window.h"
 #include "tapehead/report/style.h"
 
@@ -12,9 +13,12 @@ namespace tapehead {
 namespace {
 
 constexpr int kWidth = 880;
-constexpr Panel kPreviousTokenPanel{70, 722, 124, 334};
-constexpr Panel kInductionPanel{70, 722, 380, 590};
-constexpr int kHeight = 648;
+constexpr int kLeft = 70;
+constexpr int kRight = 722;
+constexpr int kTop = 124;
+constexpr int kPanelHeight = 210;
+constexpr int kGap = 46;                 // between panels
+constexpr int kBottom = 58;              // under the last one
 constexpr std::size_t kMostLabels = 11;  // that a panel has room for
 
 struct HeadCurve {
@@ -42,8 +46,20 @@ std::vector<HeadCurve> curves_of(const CsvTable& heads, std::string_view score) 
   return result;
 }
 
-/// The heads that end highest, and what even attention scores.
-std::vector<EndLabel> labels_of(const std::vector<HeadCurve>& curves, double chance, Index heads) {
+/// What one panel shows: a column of the table, and what its numbers mean.
+struct Subject {
+  std::string_view column;
+  std::string_view definition;
+  std::string_view y_label;
+  double low;
+  double high;
+  double tics;    ///< from one number on the axis to the next
+  double chance;  ///< NaN where there is none
+  std::string_view chance_name;
+};
+
+/// The heads that end highest, and what the score of chance is.
+std::vector<EndLabel> labels_of(const std::vector<HeadCurve>& curves, const Subject& subject, Index heads) {
   std::vector<EndLabel> labels;
   for (const HeadCurve& curve : curves)
     if (std::isfinite(curve.scores.back()))
@@ -52,54 +68,85 @@ std::vector<EndLabel> labels_of(const std::vector<HeadCurve>& curves, double cha
                         head_colour(curve.layer, curve.head, heads)});
   std::sort(labels.begin(), labels.end(), [](const EndLabel& a, const EndLabel& b) { return a.y > b.y; });
   if (labels.size() > kMostLabels) labels.resize(kMostLabels);
-  if (std::isfinite(chance)) labels.push_back({chance, fmt::format("even attention: {:.2f}", chance), kGrey});
+  if (std::isfinite(subject.chance))
+    labels.push_back({subject.chance, fmt::format("{}: {:.2f}", subject.chance_name, subject.chance), kGrey});
   return labels;
 }
 
-void plot_score(Figure& figure, const Panel& panel, const CsvTable& heads, const ScoreDefinition& definition,
-                double chance, Index heads_a_layer, double title_height) {
+void plot_score(Figure& figure, const Panel& panel, const CsvTable& heads, const Subject& subject,
+                Index heads_a_layer, double title_height) {
   GnuplotScript& script = figure.script;
-  std::string title(definition.name);
+  std::string title(subject.column);
   std::replace(title.begin(), title.end(), '_', ' ');
-  place(figure, panel, "attention weight");
+  place(figure, panel, subject.y_label);
   script.line(
       "set label 25 '{{/:Bold {}}}  '.{} at graph 0, graph 1 left offset 0,{} font ',13' textcolor rgb '{}'",
-      title, gnuplot_text(definition.definition), title_height, kInk);
-  const std::vector<HeadCurve> curves = curves_of(heads, definition.name);
+      title, gnuplot_text(subject.definition), title_height, kInk);
+  const std::vector<HeadCurve> curves = curves_of(heads, subject.column);
   std::string command;
-  if (std::isfinite(chance))
-    command = fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
+  if (std::isfinite(subject.chance))
+    command = fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", subject.chance, kGrey);
   for (const HeadCurve& curve : curves) {
-    const std::string block = fmt::format("${}_{}_{}", definition.name, curve.layer, curve.head);
+    // gnuplot refuses a line without a point.
+    if (std::ranges::none_of(curve.scores, [](double score) { return std::isfinite(score); })) continue;
+    const std::string block = fmt::format("${}_{}_{}", subject.column, curve.layer, curve.head);
     script.data(block, {curve.steps, curve.scores});
     command +=
         fmt::format("{}{} using 1:2 with lines linewidth 1.8 dashtype {} linecolor rgb '{}'",
                     command.empty() ? "" : ", ", block, head_dash(curve.layer, curve.head, heads_a_layer),
                     head_colour(curve.layer, curve.head, heads_a_layer));
   }
-  label_line_ends(figure, panel, 0, 1, labels_of(curves, chance, heads_a_layer));
-  script.line("plot {}", command);
+  label_line_ends(figure, panel, subject.low, subject.high, labels_of(curves, subject, heads_a_layer));
+  script.line("set yrange [{}:{}]\nset ytics {}", subject.low, subject.high, subject.tics);
+  if (!command.empty()) script.line("plot {}", command);
+}
+
+/// The panels that the table has columns for.
+std::vector<Subject> subjects_of(const CsvTable& heads, const ScoreValues& chance, const ModelConfig& model) {
+  std::vector<Subject> subjects;
+  for (const Score score : {Score::previous_token, Score::induction}) {
+    const auto which = static_cast<std::size_t>(score);
+    subjects.push_back({kScores[which].name, kScores[which].definition, "attention weight", 0, 1, 0.25,
+                        chance[which], "even attention"});
+  }
+  const ScoreDefinition& copying = kScores[static_cast<std::size_t>(Score::copying)];
+  if (heads.has(copying.name))
+    subjects.push_back({copying.name, copying.definition, "share, from −1 to 1", -1, 1, 0.5,
+                        chance[static_cast<std::size_t>(Score::copying)], "all tokens alike"});
+  if (!heads.has("k_composition") || model.layers < 2) return subjects;
+  const double random = composition_baseline(model.width, model.width / model.heads).mean;
+  double highest = 1.5 * random;
+  for (const double score : heads.numbers("k_composition"))
+    if (std::isfinite(score)) highest = std::max(highest, score);
+  subjects.push_back({"k_composition",
+                      "of the head's keys with what an earlier head writes, the largest of its scores",
+                      "composition score", 0, std::ceil(10 * highest) / 10, 0.1, random, "random matrices"});
+  return subjects;
 }
 
 }  // namespace
 
 Figure head_figure(const CsvTable& heads, const ScoreValues& chance, const Formation& formation,
                    const Config& config) {
+  const std::vector<Subject> subjects = subjects_of(heads, chance, config.model);
+  const int height = kTop + static_cast<int>(subjects.size()) * (kPanelHeight + kGap) - kGap + kBottom;
   Figure figure =
-      start_figure("heads", kWidth, kHeight, "What every head looks at, over training", run_in_words(config));
+      start_figure("heads", kWidth, height, "What every head looks at, over training", run_in_words(config));
   const auto steps = heads.numbers("step");
   const double last_step = std::max(1.0, *std::max_element(steps.begin(), steps.end()));
-  figure.script.line("set xrange [0:{}]\nset yrange [0:1]\nset ytics 0.25\nset format y '%.2f'", last_step);
+  figure.script.line("set xrange [0:{}]\nset format y '%.2f'", last_step);
   shade_formation(figure, formation);
-  const auto plot = [&](Score score, const Panel& panel, double title_height) {
-    const auto which = static_cast<std::size_t>(score);
-    plot_score(figure, panel, heads, kScores[which], chance[which], config.model.heads, title_height);
-  };
   figure.script.line("set format x ''");
-  plot(Score::previous_token, kPreviousTokenPanel, 1.9);
-  figure.script.line("unset label\nset format x '%g'");
-  label_x_axis(figure, kInductionPanel, "training step");
-  plot(Score::induction, kInductionPanel, 0.8);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const int top = kTop + static_cast<int>(i) * (kPanelHeight + kGap);
+    const Panel panel{kLeft, kRight, top, top + kPanelHeight};
+    if (i > 0) figure.script.line("unset label");
+    if (i + 1 == subjects.size()) {
+      figure.script.line("set format x '%g'");
+      label_x_axis(figure, panel, "training step");
+    }
+    plot_score(figure, panel, heads, subjects[i], config.model.heads, i == 0 ? 1.9 : 0.8);
+  }
   return figure;
 }
 

@@ -29,7 +29,7 @@ Config config_of(Index layers, Index heads) {
   return config;
 }
 
-constexpr ScoreValues kChance{0.07, 0.1, 0.1, 0.1, 0.06, 0.1};
+constexpr ScoreValues kChance{0.07, 0.1, 0.1, 0.1, 0.06, 0.1, -0.97};
 
 }  // namespace
 
@@ -60,4 +60,24 @@ TEST_CASE("the head figure can be drawn from one evaluation, and without inducti
   ScoreValues chance = kChance;
   chance[static_cast<std::size_t>(Score::induction)] = std::numeric_limits<double>::quiet_NaN();
   CHECK(contains(svg_of(head_figure(table, chance, {}, config_of(1, 1))), "layer 0 head 0: 0.00"));
+}
+
+TEST_CASE("the head figure has panels for copying and K-composition where the table has them") {
+  CHECK_FALSE(contains(svg_of(head_figure(scores_of(2, 2), kChance, {}, config_of(2, 2))), "copying"));
+  CsvTable table({"step", "layer", "head", "previous_token", "induction", "copying", "k_composition"});
+  for (const char* step : {"0", "100"})
+    for (const char* layer : {"0", "1"})
+      table.add({step, layer, "0", "0.1", "0.2", layer == std::string("1") ? "0.75" : "-0.5",
+                 layer == std::string("1") ? "0.41" : ""});
+  const std::string svg = svg_of(head_figure(table, kChance, {.last_step = 100}, config_of(2, 1)));
+  for (const std::string text :
+       {"copying", "share of what the head adds", "layer 1 head 0: 0.75", "all tokens alike: -0.97",
+        "k composition", "layer 1 head 0: 0.41", "random matrices: 0.1", "training step"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+  // One layer has nothing to compose with.
+  CsvTable single({"step", "layer", "head", "previous_token", "induction", "copying", "k_composition"});
+  single.add({"0", "0", "0", "0.1", "0.2", "-0.5", ""});
+  CHECK_FALSE(contains(svg_of(head_figure(single, kChance, {}, config_of(1, 1))), "k composition"));
 }

@@ -9,9 +9,9 @@
 
 namespace tapehead {
 
-/// One panel a score (previous token, induction), one line a head, with what even attention scores and the
-/// steps in which the heads form. `heads` is a run's table of head scores; `chance` is of its evaluation
-/// batch.
+/// One panel a score (previous token, induction, and where the table has them copying and K-composition), one
+/// line a head, with the score of chance and the steps in which the heads form. `heads` is a run's table of
+/// head scores; `chance` is of its evaluation batch.
 Figure head_figure(const CsvTable& heads, const ScoreValues& chance, const Formation& formation,
                    const Config& config);
 
