@@ -49,16 +49,9 @@ struct Findings {
   Attribution attribution;
 };
 
-/// The positions that the model was trained on, as far as is known.
-Index positions_of(const Config& config) {
-  if (config.model.initialisation == Initialisation::imported) return config.model.context;
-  return std::min(config.model.context, config.task.length);
-}
-
 Findings findings_of(const LoadedRun& run, const EvaluateOptions& options) {
   const Transformer& model = run.checkpoint.model;
-  CircuitOptions circuits{.positions = positions_of(run.checkpoint.config), .threads = options.threads};
-  circuits.scales = attention_scales(model, run.batch, options);
+  const CircuitOptions circuits = usual_circuit_options(model, run.checkpoint.config, run.batch, options);
   return {circuits_of(model, circuits), attribute_logits(model, run.batch, options)};
 }
 

@@ -108,8 +108,9 @@ int formation_command(const Words& words) {
   else if (several)
     std::cout << formations_text(runs.names, runs.reports);
   else
-    std::cout << formation_text(runs.names.front(), runs.reports.front(),
-                                chance_scores(evaluation_batch(runs.configs.front())));
+    std::cout << formation_text(
+        runs.names.front(), runs.reports.front(),
+        chance_scores(evaluation_batch(runs.configs.front()), runs.configs.front().model.vocabulary));
   std::cout.flush();
   if (!several)
     formation_table(runs.reports).write(RunDirectory::open(paths.front()).table_file("formation"));

@@ -79,23 +79,6 @@ int score_evaluation_batch(const LoadedRun& run, const Arguments& arguments) {
   return 0;
 }
 
-/// The run's model, and beside it the one its training began with.
-std::vector<PeriodScores> scores_of_both(const LoadedRun& run, const PeriodOptions& options,
-                                         const EvaluateOptions& evaluation) {
-  const bool was_trained_elsewhere =
-      run.checkpoint.config.model.initialisation == Initialisation::imported && run.checkpoint.step == 0;
-  const std::optional<Periods> trained_on = was_trained_elsewhere ? std::nullopt : run.task->periods();
-  std::vector<PeriodScores> scores = scores_at_periods(run.checkpoint.model, options, trained_on, evaluation);
-  for (PeriodScores& at : scores) at.step = run.checkpoint.step;
-  const std::optional<Transformer> start = model_at_start(run.directory);
-  if (!start) return scores;
-  for (PeriodScores& at : scores_at_periods(*start, options, trained_on, evaluation)) {
-    at.trained = false;
-    scores.push_back(std::move(at));
-  }
-  return scores;
-}
-
 std::string model_of(const PeriodScores& at) {
   return at.trained ? fmt::format("step {}", at.step) : std::string("untrained");
 }
@@ -149,7 +132,8 @@ int score_periods(const LoadedRun& run, const Arguments& arguments) {
   periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
   PeriodOptions options = period_options(run.checkpoint.config, *run.task, std::move(periods));
   options.sequences = run.batch.size();
-  const std::vector<PeriodScores> scores = scores_of_both(run, options, {.threads = arguments.threads()});
+  const std::vector<PeriodScores> scores =
+      scores_of_run(run.directory, run.checkpoint, *run.task, options, {.threads = arguments.threads()});
   arguments.flag("json") ? print_periods_json(run, options, scores) : print_periods(run, options, scores);
   std::cout.flush();
   period_table(scores, options).write(run.directory.table_file("scores"));

@@ -41,14 +41,18 @@ std::vector<std::int32_t> chosen_tokens(Index vocabulary, Index most) {
   return sample;
 }
 
-Shared shared_of(const Transformer& model, Index positions, Index tokens) {
+/// Throws Error for more positions than the context, and for fewer than 1 token.
+Shared shared_of(const Transformer& model, const CircuitOptions& options) {
   const ModelConfig& config = model.config();
+  require(options.tokens >= 1, "[circuits] expected at least 1 token to look at, got {}", options.tokens);
+  require(options.positions >= 0 && options.positions <= config.context,
+          "[circuits] expected up to {} positions, got {}", config.context, options.positions);
   const Parameter embedding = model.parameters().find("embedding.weight");
   const Parameter readout = model.parameters().find(readout_name(config));
   Shared shared;
-  shared.ids = chosen_tokens(config.vocabulary, tokens);
+  shared.ids = chosen_tokens(config.vocabulary, options.tokens);
   shared.tokens = rows_of(embedding, shared.ids);
-  shared.positions = position_vectors(model, positions);
+  shared.positions = position_vectors(model, options.positions == 0 ? config.context : options.positions);
   // (W_Eᵀ W_U') with the rows of W_U on the outside, so that the final norm folds as it does for a head.
   Tensor square = Tensor::uninitialised({config.width, config.width});
   gemm(square.data(), config.width, {embedding.data(), config.width, true}, {readout.data(), config.width},
@@ -162,16 +166,26 @@ double Circuits::chance_previous_token() const {
   return sum / static_cast<double>(positions - 1);
 }
 
+CircuitOptions usual_circuit_options(const Transformer& model, const Config& config, const Batch& batch,
+                                     const EvaluateOptions& options) {
+  const bool was_trained_here = config.model.initialisation != Initialisation::imported;
+  return {.positions = was_trained_here ? config.task.length : 0,
+          .scales = attention_scales(model, batch, options),
+          .threads = options.threads};
+}
+
+HeadCircuits circuits_of_head(const Transformer& model, Index layer, Index head,
+                              const CircuitOptions& options) {
+  const double scale = options.scales.empty() ? 1 : options.scales.at(static_cast<std::size_t>(layer));
+  return circuits_of_head(model, head_weights(model, layer, head, scale), shared_of(model, options));
+}
+
 Circuits circuits_of(const Transformer& model, const CircuitOptions& options) {
   const ModelConfig& config = model.config();
-  require(options.tokens >= 1, "[circuits] expected at least 1 token to look at, got {}", options.tokens);
-  require(options.positions >= 0 && options.positions <= config.context,
-          "[circuits] expected up to {} positions, got {}", config.context, options.positions);
-  const Index positions = options.positions == 0 ? config.context : options.positions;
   const std::vector<HeadWeights> weights = all_head_weights(model, options.scales);
-  const Shared shared = shared_of(model, positions, options.tokens);
+  const Shared shared = shared_of(model, options);
   Circuits circuits{.vocabulary = config.vocabulary,
-                    .positions = positions,
+                    .positions = options.positions == 0 ? config.context : options.positions,
                     .tokens = shared.tokens.shape()[0],
                     .heads = std::vector<HeadCircuits>(weights.size()),
                     .pairs = {},

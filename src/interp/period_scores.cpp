@@ -56,6 +56,23 @@ std::optional<Transformer> model_at_start(const RunDirectory& run) {
   return Transformer(config.model, config.train.initialisation_seed);
 }
 
+std::vector<PeriodScores> scores_of_run(const RunDirectory& run, const Checkpoint& checkpoint,
+                                        const Task& task, const PeriodOptions& options,
+                                        const EvaluateOptions& evaluation) {
+  const bool was_trained_elsewhere =
+      checkpoint.config.model.initialisation == Initialisation::imported && checkpoint.step == 0;
+  const std::optional<Periods> trained_on = was_trained_elsewhere ? std::nullopt : task.periods();
+  std::vector<PeriodScores> scores = scores_at_periods(checkpoint.model, options, trained_on, evaluation);
+  for (PeriodScores& at : scores) at.step = checkpoint.step;
+  const std::optional<Transformer> start = model_at_start(run);
+  if (!start) return scores;
+  for (PeriodScores& at : scores_at_periods(*start, options, trained_on, evaluation)) {
+    at.trained = false;
+    scores.push_back(std::move(at));
+  }
+  return scores;
+}
+
 CsvTable period_table(const std::vector<PeriodScores>& scores, const PeriodOptions& options) {
   std::vector<std::string> columns{"model", "period", "trained_on", "layer", "head"};
   for (const ScoreDefinition& score : kScores) columns.emplace_back(score.name);

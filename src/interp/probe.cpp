@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tapehead/tasks/repeated_sequence.h"
+#include "tapehead/interp/period_scores.h"
 
 namespace tapehead {
 
@@ -56,16 +56,17 @@ ProbePeriods probe_periods(const Task& task, Index length) {
 }
 
 Batch probe_batch(Index vocabulary, Index length, Index period, const ProbeOptions& options) {
-  const FixedPeriodSequence task({.vocabulary = vocabulary, .length = length, .period = period});
-  Generator generator(options.seed, Purpose::evaluation, period);
-  return task.sample(generator, options.sequences);
+  const PeriodOptions sequences{
+      .periods = {period}, .length = length, .sequences = options.sequences, .seed = options.seed};
+  return period_batch(sequences, vocabulary, period);
 }
 
 Probe probe(const Transformer& model, Index length, Index period, const ProbeOptions& options) {
   const Batch batch = probe_batch(model.config().vocabulary, length, period, options);
   Recorder patterns = pattern_recorder(model.config());
   const Evaluation evaluation = evaluate(model, batch, {patterns}, options.evaluate);
-  return {period, evaluation, score_heads(patterns, model.config(), batch), chance_scores(batch)};
+  return {period, evaluation, score_heads(patterns, model.config(), batch),
+          chance_scores(batch, model.config().vocabulary)};
 }
 
 }  // namespace tapehead

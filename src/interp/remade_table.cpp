@@ -7,9 +7,12 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablation.h"
+#include "tapehead/interp/attribution.h"
+#include "tapehead/interp/circuit_tables.h"
 #include "tapehead/interp/formation_report.h"
 #include "tapehead/interp/lens.h"
 #include "tapehead/interp/patching.h"
+#include "tapehead/interp/period_scores.h"
 #include "tapehead/interp/subsets.h"
 #include "tapehead/interp/twin.h"
 #include "tapehead/interp/verdict.h"
@@ -131,15 +134,55 @@ CsvTable remade_verdict(const Subject& subject) {
   return verdict_table(verdict, subject.checkpoint.step, subject.sequences);
 }
 
+CsvTable remade_scores(const Subject& subject) {
+  const Config& config = subject.checkpoint.config;
+  std::vector<Index> periods;
+  for (const double period : subject.there.numbers("period"))
+    if (periods.empty() || static_cast<double>(periods.back()) < period)
+      periods.push_back(static_cast<Index>(period));
+  PeriodOptions options = period_options(config, *subject.task, std::move(periods));
+  options.sequences = subject.sequences;
+  return period_table(scores_of_run(subject.run, subject.checkpoint, *subject.task, options, subject.options),
+                      options);
+}
+
+Circuits circuits_of(const Subject& subject) {
+  const Transformer& model = subject.checkpoint.model;
+  return circuits_of(
+      model, usual_circuit_options(model, subject.checkpoint.config, subject.batch(), subject.options));
+}
+
+CsvTable remade_circuits(const Subject& subject) {
+  return circuit_table(circuits_of(subject), subject.checkpoint.step, subject.sequences);
+}
+CsvTable remade_composition(const Subject& subject) {
+  return composition_table(circuits_of(subject), subject.checkpoint.step, subject.sequences);
+}
+CsvTable remade_eigenvalues(const Subject& subject) {
+  return eigenvalue_table(circuits_of(subject), subject.checkpoint.step, subject.sequences);
+}
+CsvTable remade_attribution(const Subject& subject) {
+  return attribution_table(attribute_logits(subject.checkpoint.model, subject.batch(), subject.options),
+                           subject.checkpoint.step, subject.sequences);
+}
+
 struct Remake {
   std::string_view table;
   CsvTable (*make)(const Subject& subject);
 };
 
 constexpr std::array kRemakes{
-    Remake{"ablation", remade_ablation}, Remake{"subsets", remade_subsets},
-    Remake{"shapley", remade_shapley},   Remake{"interactions", remade_interactions},
-    Remake{"patching", remade_patching}, Remake{"lens", remade_lens},
+    Remake{"scores", remade_scores},
+    Remake{"ablation", remade_ablation},
+    Remake{"subsets", remade_subsets},
+    Remake{"shapley", remade_shapley},
+    Remake{"interactions", remade_interactions},
+    Remake{"patching", remade_patching},
+    Remake{"circuits", remade_circuits},
+    Remake{"composition", remade_composition},
+    Remake{"eigenvalues", remade_eigenvalues},
+    Remake{"attribution", remade_attribution},
+    Remake{"lens", remade_lens},
     Remake{"verdict", remade_verdict},
 };
 

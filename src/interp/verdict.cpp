@@ -5,6 +5,7 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablated_evaluation.h"
+#include "tapehead/interp/circuits.h"
 
 namespace tapehead {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double kLearnt = 0.05;        // nats below chance
 constexpr double kCopies = 0.5;         // accuracy
 constexpr double kFarFromChance = 0.2;  // of the way from a score's chance level to its ceiling
+constexpr double kCopying = 0.5;        // of the vocabulary's tokens
 constexpr double kLeft = 0.5;           // of the accuracy
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -119,6 +121,15 @@ class Inquiry {
          best == later.end() ? "no head in a layer after the first"
                              : fmt::format("induction score of {} at those periods", induction_head_.name()),
          induction_head_.score, true, threshold(Score::induction)});
+    add({"copying",
+         best == later.end() ? "no such head to copy with"
+                             : fmt::format("share of tokens that its weights copy (full OV, top 1)"),
+         best == later.end() ? kNone : copied_by(induction_head_), true, kCopying});
+  }
+
+  double copied_by(const Found& head) const {
+    return circuits_of_head(model_, head.layer, head.head, {.threads = options_.evaluate.threads})
+        .copying_top1;
   }
 
   void ask_for_a_previous_token_head() {
@@ -180,8 +191,8 @@ class Inquiry {
   /// The circuit's parts, all of them; a twin that is not there counts neither way.
   bool has_the_circuit() const {
     const bool twin_fails = twin_ == nullptr || holds("accuracy_of_twin");
-    return holds("induction_score") && holds("previous_token_score") && holds("accuracy_without") &&
-           twin_fails;
+    return holds("induction_score") && holds("copying") && holds("previous_token_score") &&
+           holds("accuracy_without") && twin_fails;
   }
 
   Mechanism mechanism_of_evidence() const {

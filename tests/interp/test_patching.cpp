@@ -10,6 +10,7 @@
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/edits.h"
 #include "tapehead/nn/recorder.h"
 #include "tapehead/tasks/repeated_sequence.h"
 

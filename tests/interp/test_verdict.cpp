@@ -39,7 +39,7 @@ ModelConfig config_of(Index layers) {
 }  // namespace
 
 TEST_CASE("a perfect induction circuit, set by hand, is an induction model by every piece of evidence") {
-  const Transformer model = perfect_induction_model(kVocabulary, kLength);
+  const Transformer model = perfect_induction_model(kVocabulary, kLength, 5);
   const Transformer twin = random_model(config_of(1));
   const Verdict verdict = judged(model, &twin);
   CHECK(verdict.mechanism == Mechanism::induction);
@@ -54,19 +54,19 @@ TEST_CASE("a perfect induction circuit, set by hand, is an induction model by ev
 }
 
 TEST_CASE("without a twin the verdict stands on the rest, and says what was not checked") {
-  const Verdict verdict = judged(perfect_induction_model(kVocabulary, kLength));
+  const Verdict verdict = judged(perfect_induction_model(kVocabulary, kLength, 5));
   CHECK(verdict.mechanism == Mechanism::induction);
   CHECK_FALSE(find(verdict, "accuracy_of_twin").is_known);
   CHECK(verdict.sentence.find("was not checked") != std::string::npos);
 }
 
 TEST_CASE("a twin that copies at periods it never saw takes the verdict away") {
-  const Transformer model = perfect_induction_model(kVocabulary, kLength);
+  const Transformer model = perfect_induction_model(kVocabulary, kLength, 5);
   CHECK(judged(model, &model).mechanism == Mechanism::other);
 }
 
 TEST_CASE("a model that copies without a previous-token head below is no induction model") {
-  Transformer model = perfect_induction_model(kVocabulary, kLength);
+  Transformer model = perfect_induction_model(kVocabulary, kLength, 5);
   const Verdict with = judged(model);
   CHECK(with.mechanism == Mechanism::induction);
   const Parameter qkv = model.parameters().find("blocks.0.attention.qkv.weight");
@@ -95,7 +95,7 @@ TEST_CASE("models without layers, or with one, get a verdict too") {
 }
 
 TEST_CASE("a verdict is the same for any number of threads, and its table has a row a piece of evidence") {
-  const Transformer model = perfect_induction_model(kVocabulary, kLength);
+  const Transformer model = perfect_induction_model(kVocabulary, kLength, 5);
   const Verdict one =
       judge(model, kTask, drawn(kTask), nullptr, {.evaluate = {.threads = 1}, .sequences = 9});
   const Verdict three =

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "tapehead/interp/composition.h"
+#include "tapehead/train/config.h"
+#include "tapehead/train/evaluate.h"
 
 namespace tapehead {
 
@@ -64,6 +66,15 @@ struct Circuits {
   /// Of an even pattern: (H_T - 1)/(T - 1).
   double chance_previous_token() const;
 };
+
+/// As many positions as a model of this config was trained on, as far as that is known, and the layer norms'
+/// factors as they are on the batch.
+CircuitOptions usual_circuit_options(const Transformer& model, const Config& config, const Batch& batch,
+                                     const EvaluateOptions& options = {});
+
+/// One head's. Throws Error as circuits_of, and for a head that the model does not have.
+HeadCircuits circuits_of_head(const Transformer& model, Index layer, Index head,
+                              const CircuitOptions& options = {});
 
 /// The same bits for any number of threads. Throws Error for more positions than the context, and for fewer
 /// than 1 token.

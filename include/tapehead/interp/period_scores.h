@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tapehead/interp/head_scores.h"
+#include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/run_directory.h"
 
@@ -48,6 +49,11 @@ std::vector<PeriodScores> scores_at_periods(const Transformer& model, const Peri
 /// The model as a run's training began: that of the checkpoint of step 0, or the same weights drawn again;
 /// nothing for an imported model, whose training was elsewhere.
 std::optional<Transformer> model_at_start(const RunDirectory& run);
+
+/// Of a run's checkpoint at every period, and then of the model as its training began, where that can be had.
+std::vector<PeriodScores> scores_of_run(const RunDirectory& run, const Checkpoint& checkpoint,
+                                        const Task& task, const PeriodOptions& options,
+                                        const EvaluateOptions& evaluation = {});
 
 /// One row a model, period and head: model (trained or untrained), period, trained_on, layer, head, the
 /// scores of kScores, length, step, sequences.

@@ -35,7 +35,8 @@ struct ProbeOptions {
   std::uint64_t seed = 1;  ///< of the sequences; each period draws from a stream of its own
 };
 
-/// `count` sequences of `length` tokens that repeat with `period`. Throws UsageError unless they fit.
+/// Sequences of `length` tokens that repeat with `period`: see period_batch. Throws UsageError unless they
+/// fit.
 Batch probe_batch(Index vocabulary, Index length, Index period, const ProbeOptions& options);
 
 /// The model on such sequences.
