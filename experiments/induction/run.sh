@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Grows induction heads and takes them apart: trains, scores and ablates every head, draws the figures.
+# Grows induction heads and takes them apart: trains, scores, ablates and patches every head, draws the figures,
+# and gives the verdict.
 #   experiments/induction/run.sh [--fresh]
 # A finished run is used as it is, a stopped one is gone on with; --fresh trains it again.
 set -euo pipefail
@@ -36,7 +37,9 @@ fi
 
 build/tapehead heads "$run"
 build/tapehead ablate "$run"
+build/tapehead patch "$run"
 build/tapehead plot "$run"
+build/tapehead verdict "$run"
 
 echo
 echo "Figures:"

@@ -13,13 +13,12 @@
 #include "tapehead/exchange/gpt2.h"            // somebody else's GPT-2
 #include "tapehead/interp/ablation.h"          // what the loss does without a head
 #include "tapehead/interp/ablation_kinds.h"    // what several kinds of ablation say together
+#include "tapehead/interp/attribution.h"       // whose part of a logit is whose
+#include "tapehead/interp/circuits.h"          // what heads do by their weights
 #include "tapehead/interp/formation_report.h"  // when heads formed, in one run and over several
 #include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/lens.h"              // what could be read out after a layer
 #include "tapehead/interp/patching.h"          // what of a clean run restores a corrupted one
-#include "tapehead/interp/attribution.h"       // whose part of a logit is whose
-#include "tapehead/interp/circuits.h"          // what heads do by their weights
-#include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/period_scores.h"     // what a head looks at, at several periods
 #include "tapehead/interp/scored_run.h"        // whole runs, with the scores of their heads
 #include "tapehead/interp/subsets.h"           // who does the work, when heads stand in for one another

@@ -28,7 +28,7 @@ Quantile quantile(std::span<const Censored> runs, double p) {
   return {.value = known[below] + fraction * (known[above] - known[below])};
 }
 
-Quartiles quartiles(std::span<const Censored> runs) {
+CensoredQuartiles quartiles(std::span<const Censored> runs) {
   const auto known =
       std::count_if(runs.begin(), runs.end(), [](const Censored& run) { return run.value.has_value(); });
   return {.lower = quantile(runs, 0.25),

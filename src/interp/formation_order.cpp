@@ -105,8 +105,11 @@ std::vector<Move> score_moves(const CsvTable& heads) {
     const std::vector<HeadCurve> curves = curves_of(heads, score);
     const HeadCurve* best = best_of(curves);
     if (best == nullptr) continue;
-    Move move{std::string(score), best->head, best->scores.front(), best->scores.back()};
-    follow(move, best->steps, best->scores, kLeastScoreMove);
+    const auto top = std::ranges::max_element(best->scores, {}, [](double value) {
+      return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
+    });
+    Move move{std::string(score), best->head, best->scores.front(), *top};
+    follow(move, best->steps, {best->scores.begin(), top + 1}, kLeastScoreMove);
     moves.push_back(std::move(move));
   }
   return moves;

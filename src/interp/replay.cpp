@@ -26,12 +26,13 @@ bool is_same(const Trainer& trainer, const std::filesystem::path& file) {
 
 /// Whether the run starts from a model that its seeds do not give.
 bool has_given_start(const RunDirectory& run, const std::vector<Index>& steps) {
-  return run.config().model.initialisation == Initialisation::imported || steps.front() > 0;
+  return run.config().model.initialisation == Initialisation::imported || steps.front() > 0 || run.parent();
 }
 
 /// Puts what the run began with into a run that begins there.
 void give_start(const RunDirectory& run, const RunDirectory& begun, Index step) {
   std::filesystem::copy_file(run.checkpoint_file(step), begun.checkpoint_file(step));
+  if (run.parent()) std::filesystem::copy_file(run.parent_file(), begun.parent_file());
   if (step == 0) return;
   for (const std::string_view name : {"metrics", "heads"}) {
     if (!std::filesystem::exists(run.table_file(name))) continue;

@@ -106,7 +106,7 @@ std::string mark_formed(Figure& figure, std::span<const CsvTable> runs) {
       ends[1].push_back(run.numbers(kAccuracy.column).back());
     }
   }
-  const Quartiles over_runs = quartiles(halves);
+  const CensoredQuartiles over_runs = quartiles(halves);
   say_above(figure, 30,
             fmt::format("above 50 %: {} of {} runs; median {}; quartiles {} and {}", over_runs.known,
                         over_runs.runs, text_of(over_runs.median), text_of(over_runs.lower),

@@ -89,7 +89,7 @@ TEST_CASE("over runs, one that never forms is counted and ranks last") {
                                              formation_report(metrics_of(kForms), CsvTable({}))};
   for (const MeasureQuartiles& measure : summary_of(reports)) {
     CAPTURE(measure.name);
-    const Quartiles& quartiles = measure.quartiles;
+    const CensoredQuartiles& quartiles = measure.quartiles;
     CHECK(quartiles.runs == 3);
     if (measure.name == "half") {
       CHECK(quartiles.known == 2);

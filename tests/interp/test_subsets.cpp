@@ -164,11 +164,11 @@ TEST_CASE("a layer of many heads is shared out as one of few") {
   std::vector<double> strengths(8, 0);
   strengths[2] = 40;
   strengths[7] = 40;
-  const LayerSubsets layer = subsets_of(strengths, 15);
+  const LayerSubsets layer = subsets_of(strengths, 40);
   CHECK(layer.subsets.size() == 256);
   CHECK(layer.breaking == Sets{0b10000100});
   CHECK(layer.keeping == Sets{0b00000100, 0b10000000});
-  CHECK(layer.heads[7].shapley.mean == doctest::Approx(7.5).epsilon(kNear));
+  CHECK(layer.heads[7].shapley.mean == doctest::Approx(20).epsilon(kNear));
   for (PlayerSet set = 0; set < 256; ++set)
     CHECK((layer.subsets[set].change_induction.mean > 1) == ((set & 0b10000100U) == 0b10000100U));
 }

@@ -30,7 +30,7 @@ struct Quantile {
 /// Throws Error for no runs, and for a p outside 0 to 1.
 Quantile quantile(std::span<const Censored> runs, double p);
 
-struct Quartiles {
+struct CensoredQuartiles {
   Quantile lower;
   Quantile median;
   Quantile upper;
@@ -39,6 +39,6 @@ struct Quartiles {
 };
 
 /// Throws Error for no runs.
-Quartiles quartiles(std::span<const Censored> runs);
+CensoredQuartiles quartiles(std::span<const Censored> runs);
 
 }  // namespace tapehead

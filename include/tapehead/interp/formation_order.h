@@ -23,7 +23,7 @@ namespace tapehead {
 inline constexpr double kBegun = 0.1;
 inline constexpr double kMoved = 0.5;
 /// The shortest way of a score, and of a loss in nats, that counts as a move.
-inline constexpr double kLeastScoreMove = 0.1;
+inline constexpr double kLeastScoreMove = 0.05;
 inline constexpr double kLeastLossMove = 0.1;
 
 /// The scores that are followed, as columns of a run's head table; those it lacks are left out.
@@ -45,7 +45,8 @@ std::optional<std::size_t> covered_at(std::span<const double> values, double fro
                                       double least);
 
 /// A score is followed in one head: the one that scores highest at the last evaluation (of equals the first).
-/// Its levels are those of its first and last evaluation. `heads` is a run's table of head scores.
+/// It goes from its level at the first evaluation to its highest, and is followed up to there: K-composition
+/// falls again once the circuit is sharp. `heads` is a run's table of head scores.
 std::vector<Move> score_moves(const CsvTable& heads);
 
 /// The losses on induction positions and on all positions go from their plateau, the last evaluation before

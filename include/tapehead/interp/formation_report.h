@@ -54,7 +54,7 @@ CsvTable formation_table(std::span<const FormationReport> reports, std::span<con
 
 struct MeasureQuartiles {
   std::string name;
-  Quartiles quartiles;
+  CensoredQuartiles quartiles;
 };
 
 /// Over reports, every measure that all of them have. Throws Error for none.
