@@ -15,17 +15,17 @@
 #include "tapehead/interp/ablation_kinds.h"    // what several kinds of ablation say together
 #include "tapehead/interp/attribution.h"       // whose part of a logit is whose
 #include "tapehead/interp/circuits.h"          // what heads do by their weights
-#include "tapehead/interp/formation_report.h"  // when heads formed, in one run and over several
 #include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/lens.h"              // what could be read out after a layer
 #include "tapehead/interp/patching.h"          // what of a clean run restores a corrupted one
 #include "tapehead/interp/period_scores.h"     // what a head looks at, at several periods
-#include "tapehead/interp/scored_run.h"        // whole runs, with the scores of their heads
 #include "tapehead/interp/subsets.h"           // who does the work, when heads stand in for one another
-#include "tapehead/interp/sweep.h"             // many runs, side by side
 #include "tapehead/nn/edits.h"                 // changing a pass from outside
 #include "tapehead/nn/recorder.h"              // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
+#include "tapehead/study/formation_report.h"   // when heads formed, in one run and over several
+#include "tapehead/study/scored_run.h"         // whole runs, with the scores of their heads
+#include "tapehead/study/sweep.h"              // many runs, side by side
 #include "tapehead/tasks/copied_segment.h"     // a segment and its copy in noise
 #include "tapehead/tasks/floors.h"             // how well a task can be solved at all
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads

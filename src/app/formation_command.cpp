@@ -10,7 +10,7 @@
 #include "tapehead/app/formation_text.h"
 #include "tapehead/app/json.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/formation_report.h"
+#include "tapehead/study/formation_report.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead::app {

@@ -10,8 +10,8 @@
 #include "tapehead/app/sweep_progress.h"
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/sweep_table.h"
 #include "tapehead/report/figures.h"
+#include "tapehead/study/sweep_table.h"
 
 namespace tapehead::app {
 

@@ -6,7 +6,7 @@
 #include "tapehead/app/commands.h"
 #include "tapehead/app/training.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 namespace tapehead::app {
 

@@ -9,7 +9,7 @@
 #include "tapehead/app/progress.h"
 #include "tapehead/app/shell_word.h"
 #include "tapehead/app/table.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 namespace tapehead::app {
 

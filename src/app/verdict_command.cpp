@@ -11,8 +11,8 @@
 #include "tapehead/app/progress.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/twin.h"
-#include "tapehead/interp/verdict.h"
+#include "tapehead/study/twin.h"
+#include "tapehead/study/verdict.h"
 
 namespace tapehead::app {
 

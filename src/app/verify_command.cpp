@@ -9,7 +9,7 @@
 #include "tapehead/app/progress.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/verify.h"
+#include "tapehead/study/verify.h"
 
 namespace tapehead::app {
 

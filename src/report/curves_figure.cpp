@@ -5,8 +5,8 @@
 #include <map>
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/formation_report.h"
 #include "tapehead/report/style.h"
+#include "tapehead/study/formation_report.h"
 
 namespace tapehead {
 

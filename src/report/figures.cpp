@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "tapehead/interp/formation.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/attention_figure.h"
@@ -16,6 +15,7 @@
 #include "tapehead/report/loss_figure.h"
 #include "tapehead/report/patching_figure.h"
 #include "tapehead/report/shapley_figure.h"
+#include "tapehead/study/formation.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/trainer.h"

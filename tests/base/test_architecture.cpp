@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kFloors{"base",  "tensor", "kernels",  "autograd", "nn",     "text",
-                             "tasks", "train",  "exchange", "interp",   "report", "app"};
+constexpr std::array kFloors{"base",  "tensor",   "kernels", "autograd", "nn",     "text", "tasks",
+                             "train", "exchange", "interp",  "study",    "report", "app"};
 constexpr const char* kFrontDoor = "tapehead.h";
 
 /// The floor's number from below; the front door stands beside the last. Nothing for a name that is no floor.

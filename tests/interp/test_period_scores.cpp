@@ -6,7 +6,7 @@
 #include "support/tokens_model.h"
 #include "support/training.h"
 #include "tapehead/interp/copying.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 #include "tapehead/tasks/repeated_sequence.h"
 
 using namespace tapehead;

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "tapehead/interp/formation_report.h"
 #include "tapehead/interp/head_scores.h"
+#include "tapehead/study/formation_report.h"
 
 namespace tapehead::app {
 

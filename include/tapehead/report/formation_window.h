@@ -1,8 +1,8 @@
 /// The steps in which the heads of a run form, as a shade behind every plot over steps.
 #pragma once
 
-#include "tapehead/interp/formation.h"
 #include "tapehead/report/style.h"
+#include "tapehead/study/formation.h"
 
 namespace tapehead {
 

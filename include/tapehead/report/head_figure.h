@@ -1,9 +1,9 @@
 /// What every head looks at over a run: when the previous-token head and the induction heads come up.
 #pragma once
 
-#include "tapehead/interp/formation.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/gnuplot.h"
+#include "tapehead/study/formation.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
 

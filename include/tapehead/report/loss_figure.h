@@ -1,8 +1,8 @@
 /// The loss by kind of position over a run: plateau, drop and hump at one look.
 #pragma once
 
-#include "tapehead/interp/formation.h"
 #include "tapehead/report/gnuplot.h"
+#include "tapehead/study/formation.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
 

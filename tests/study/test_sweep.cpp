@@ -1,4 +1,4 @@
-#include "tapehead/interp/sweep.h"
+#include "tapehead/study/sweep.h"
 
 #include <atomic>
 #include <mutex>

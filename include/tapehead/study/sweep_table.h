@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "tapehead/interp/formation_report.h"
-#include "tapehead/interp/sweep.h"
+#include "tapehead/study/formation_report.h"
+#include "tapehead/study/sweep.h"
 
 namespace tapehead {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tapehead/interp/formation.h"
+#include "tapehead/study/formation.h"
 #include "tapehead/train/csv.h"
 
 namespace tapehead {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tapehead/interp/censored.h"
-#include "tapehead/interp/formation.h"
-#include "tapehead/interp/formation_order.h"
+#include "tapehead/study/censored.h"
+#include "tapehead/study/formation.h"
+#include "tapehead/study/formation_order.h"
 #include "tapehead/train/run_directory.h"
 
 namespace tapehead {

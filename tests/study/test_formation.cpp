@@ -1,4 +1,4 @@
-#include "tapehead/interp/formation.h"
+#include "tapehead/study/formation.h"
 
 #include <cmath>
 #include <limits>

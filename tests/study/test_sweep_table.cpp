@@ -1,4 +1,4 @@
-#include "tapehead/interp/sweep_table.h"
+#include "tapehead/study/sweep_table.h"
 
 #include "support/folder.h"
 #include "support/testing.h"

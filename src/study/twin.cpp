@@ -1,7 +1,7 @@
-#include "tapehead/interp/twin.h"
+#include "tapehead/study/twin.h"
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 namespace tapehead {
 

@@ -1,4 +1,4 @@
-#include "tapehead/interp/verdict.h"
+#include "tapehead/study/verdict.h"
 
 #include <algorithm>
 #include <cmath>

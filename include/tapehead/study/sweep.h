@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 namespace tapehead {
 

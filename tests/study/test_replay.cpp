@@ -1,9 +1,9 @@
-#include "tapehead/interp/replay.h"
+#include "tapehead/study/replay.h"
 
 #include "support/folder.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;

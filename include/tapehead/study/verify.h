@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tapehead/interp/table_difference.h"
+#include "tapehead/study/table_difference.h"
 #include "tapehead/train/run_directory.h"
 
 namespace tapehead {

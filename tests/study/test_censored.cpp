@@ -1,4 +1,4 @@
-#include "tapehead/interp/censored.h"
+#include "tapehead/study/censored.h"
 
 #include <vector>
 

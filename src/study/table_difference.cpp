@@ -1,4 +1,4 @@
-#include "tapehead/interp/table_difference.h"
+#include "tapehead/study/table_difference.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "tapehead/interp/twin.h"
+#include "tapehead/study/twin.h"
 
 #include "support/folder.h"
 #include "support/functions.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;

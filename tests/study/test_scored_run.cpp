@@ -1,4 +1,4 @@
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 #include "support/folder.h"
 #include "support/testing.h"

@@ -1,4 +1,4 @@
-#include "tapehead/interp/verify.h"
+#include "tapehead/study/verify.h"
 
 #include <stdlib.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/remade_table.h"
-#include "tapehead/interp/replay.h"
+#include "tapehead/study/remade_table.h"
+#include "tapehead/study/replay.h"
 
 namespace tapehead {
 

@@ -1,9 +1,9 @@
-#include "tapehead/interp/replay.h"
+#include "tapehead/study/replay.h"
 
 #include <algorithm>
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 #include "tapehead/train/csv.h"
 
 namespace tapehead {

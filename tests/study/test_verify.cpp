@@ -1,4 +1,4 @@
-#include "tapehead/interp/verify.h"
+#include "tapehead/study/verify.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablation.h"
-#include "tapehead/interp/scored_run.h"
+#include "tapehead/study/scored_run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;

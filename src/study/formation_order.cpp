@@ -1,4 +1,4 @@
-#include "tapehead/interp/formation_order.h"
+#include "tapehead/study/formation_order.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tapehead/interp/remade_table.h"
+#include "tapehead/study/remade_table.h"
 
 #include <algorithm>
 #include <array>
@@ -9,13 +9,13 @@
 #include "tapehead/interp/ablation.h"
 #include "tapehead/interp/attribution.h"
 #include "tapehead/interp/circuit_tables.h"
-#include "tapehead/interp/formation_report.h"
 #include "tapehead/interp/lens.h"
 #include "tapehead/interp/patching.h"
 #include "tapehead/interp/period_scores.h"
 #include "tapehead/interp/subsets.h"
-#include "tapehead/interp/twin.h"
-#include "tapehead/interp/verdict.h"
+#include "tapehead/study/formation_report.h"
+#include "tapehead/study/twin.h"
+#include "tapehead/study/verdict.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead {

@@ -1,4 +1,4 @@
-#include "tapehead/interp/formation_report.h"
+#include "tapehead/study/formation_report.h"
 
 #include "support/folder.h"
 #include "support/testing.h"
