@@ -6,8 +6,8 @@
 #include "support/tokens_model.h"
 #include "support/training.h"
 #include "tapehead/interp/copying.h"
-#include "tapehead/study/scored_run.h"
 #include "tapehead/tasks/repeated_sequence.h"
+#include "tapehead/train/run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -153,7 +153,7 @@ TEST_CASE("a run's start is its checkpoint of step 0, or the same weights drawn 
   const Transformer drawn(config.model, config.train.initialisation_seed);
   CHECK(same_bits(model_at_start(run)->parameters(), drawn.parameters()));
   Trainer trainer(config, 1);
-  train_scored_run(trainer, run);
+  train_run(trainer, run, {});
   REQUIRE(std::filesystem::exists(run.checkpoint_file(0)));
   CHECK(same_bits(model_at_start(run)->parameters(), drawn.parameters()));
   CHECK_FALSE(same_bits(trainer.model().parameters(), drawn.parameters()));
