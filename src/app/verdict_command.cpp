@@ -97,12 +97,13 @@ int verdict_command(const Words& words) {
   arguments.add_json();
   if (!arguments.parse(words)) return 0;
   const LoadedRun run = load_run(arguments);
+  // --sequences is about the probes; the loss on its own task is that of the run's evaluations.
+  const Batch own = evaluation_batch(run.checkpoint.config, *run.task);
   ProbeOptions options{.evaluate = {.threads = arguments.threads()},
                        .seed = run.checkpoint.config.train.evaluation_seed};
   if (arguments.has("sequences")) options.sequences = arguments.number("sequences", 1);
   const std::optional<Checkpoint> twin = twin_of(run, arguments);
-  const Verdict verdict =
-      judge(run.checkpoint.model, *run.task, run.batch, twin ? &twin->model : nullptr, options);
+  const Verdict verdict = judge(run.checkpoint.model, *run.task, own, twin ? &twin->model : nullptr, options);
   arguments.flag("json") ? print_json(run, verdict, options.sequences)
                          : print_table(run, verdict, options.sequences);
   std::cout.flush();

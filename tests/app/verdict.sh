@@ -26,6 +26,10 @@ expect 0 verdict induction --json --threads 1
 is_json 'd["verdict"] == "induction" and all(e["holds"] for e in d["evidence"])'
 check_not "a twin that is there: expected it not to be trained again" grep -q training err
 same_file induction/verdict.csv kept
+# How many sequences it is probed with does not change what its own task is judged on.
+verdict induction induction --sequences 16
+same_line() { cmp <(grep "^$1" "$2" | cut -d , -f 2) <(grep "^$1" "$3" | cut -d , -f 2); }
+check "--sequences: expected the same loss on its own task" same_line learnt induction/verdict.csv kept
 verdict none induction --step 0
 verdict induction induction --no-twin
 prints 'no one-layer twin to compare with' 'not known' 'was not checked'
