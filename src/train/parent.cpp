@@ -32,6 +32,9 @@ void write_parent(const std::filesystem::path& file, const Parent& parent) {
 
 std::optional<Parent> read_parent(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return std::nullopt;
+  // A pipe would be waited for.
+  if (!std::filesystem::is_regular_file(file))
+    throw UsageError(fmt::format("{}: expected a file", file.string()));
   std::ifstream stream(file, std::ios::binary);
   std::string text(kMostTomlBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -39,7 +42,8 @@ std::optional<Parent> read_parent(const std::filesystem::path& file) {
   const toml::table table = parse_toml(text, file.string());
   const auto path = table["path"].value_exact<std::string>();
   const auto step = table["step"].value_exact<std::int64_t>();
-  if (!path || !step || *step < 0 || *step > static_cast<Index>(kLargestCount) || table.size() != 2)
+  if (!path || !step || *step < 0 || *step > static_cast<Index>(kLargestCount) || table.size() != 2 ||
+      !admits(Allowed{}, *path))
     throw UsageError(
         fmt::format("{}: expected path = \"...\" and step = N, of at least 0, and no more", file.string()));
   return Parent{*path, *step};
