@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -47,7 +48,10 @@ void print_table(const RunDirectory& run, const std::vector<Verified>& all, std:
     if (verified.differences.size() > kMostShown)
       std::cout << fmt::format("\n{}: and {} more", verified.what, verified.differences.size() - kMostShown);
   }
-  std::cout << (differences == 0 ? "\nEvery number is what comes out.\n" : "\n");
+  const bool all_was = std::ranges::all_of(all, [](const Verified& v) { return v.left_out.empty(); });
+  std::cout << (differences > 0 ? "\n"
+                : all_was       ? "\nEvery number is what comes out.\n"
+                                : "\nEvery number that was compared is what comes out.\n");
 }
 
 }  // namespace

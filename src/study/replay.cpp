@@ -1,6 +1,7 @@
 #include "tapehead/study/replay.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
@@ -42,11 +43,14 @@ void give_start(const RunDirectory& run, const RunDirectory& begun, Index step) 
   }
 }
 
-/// The last step that the run has come to, by its checkpoints and its metrics.
+/// The last step that the run has come to, by its checkpoints and its metrics; none lies after its end.
 Index last_step(const RunDirectory& run, const std::vector<Index>& steps) {
-  const CsvTable metrics = CsvTable::read(run.metrics_file());
-  const double last_row = metrics.rows() == 0 ? 0 : metrics.number(metrics.rows() - 1, "step");
-  return std::max(steps.back(), static_cast<Index>(last_row));
+  auto last = static_cast<double>(steps.back());
+  if (std::filesystem::exists(run.metrics_file())) {
+    const CsvTable metrics = CsvTable::read(run.metrics_file());
+    if (metrics.rows() > 0) last = std::fmax(last, metrics.number(metrics.rows() - 1, "step"));
+  }
+  return static_cast<Index>(std::fmin(last, static_cast<double>(run.config().train.steps)));
 }
 
 }  // namespace
@@ -56,10 +60,13 @@ Replay replay(const RunDirectory& run, const std::filesystem::path& folder, cons
   require(!steps.empty(), "[replay] {} has no checkpoint to begin with", run.path().string());
   const Index last = last_step(run, steps);
   const RunDirectory again = RunDirectory::create(folder, run.config(), false);
-  if (has_given_start(run, steps)) give_start(run, again, steps.front());
+  Replay result;
+  if (has_given_start(run, steps)) {
+    result.given = steps.front();
+    give_start(run, again, steps.front());
+  }
   Trainer trainer = resume_scored_run(again, options.threads);
 
-  Replay result;
   const auto compare_checkpoint = [&] {
     if (std::ranges::find(steps, trainer.step()) == steps.end()) return;
     result.compared.push_back(trainer.step());

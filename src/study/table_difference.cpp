@@ -39,14 +39,14 @@ std::string row_name(const CsvTable& table, Index row) {
 }  // namespace
 
 Comparison compare(const CsvTable& stands, const CsvTable& recomputed, double tolerance,
-                   const std::vector<std::string>& ignored) {
+                   const std::vector<std::string>& ignored, Index first_row) {
   Comparison result;
   const Index rows = std::min(stands.rows(), recomputed.rows());
   for (const std::string& column : recomputed.columns())
     if (!stands.has(column)) result.differences.push_back({"column " + column, "", "there"});
   for (const std::string& column : stands.columns())
     if (!recomputed.has(column)) result.differences.push_back({"column " + column, "there", ""});
-  for (Index row = 0; row < rows; ++row)
+  for (Index row = first_row; row < rows; ++row)
     for (const std::string& column : stands.columns()) {
       if (!recomputed.has(column) || std::ranges::find(ignored, column) != ignored.end()) continue;
       ++result.cells;

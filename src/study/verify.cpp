@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <new>
 
 #include "tapehead/base/require.h"
 #include "tapehead/study/remade_table.h"
 #include "tapehead/study/replay.h"
+#include "tapehead/study/twin.h"
 
 namespace tapehead {
 
@@ -40,25 +43,64 @@ class TemporaryFolder {
 
 std::string file_name(std::string_view table) { return std::string(table) + ".csv"; }
 
-Verified verified_table(const RunDirectory& run, std::string_view name, const CsvTable& recomputed,
+/// Whose what a replay began with is, if not the run's own.
+std::string owner_of_start(const RunDirectory& run, Index step) {
+  if (const auto parent = run.parent())
+    return fmt::format("its parent's; verify {} too",
+                       (run.path() / parent->path).lexically_normal().string());
+  return step == 0 ? "an imported model's" : "no checkpoint before it is there";
+}
+
+Verified verified_table(std::string_view name, const CsvTable& there, const CsvTable& recomputed,
                         const VerifyOptions& options) {
+  Comparison comparison = compare(there, recomputed, options.tolerance);
+  return {file_name(name), comparison.cells, std::move(comparison.differences)};
+}
+
+/// metrics.csv or heads.csv.
+Verified verified_evaluations(const RunDirectory& run, std::string_view name, CsvTable recomputed,
+                              const Replay& replayed, const VerifyOptions& options) {
+  const CsvTable there = CsvTable::read(run.table_file(name));
+  // A program that died may have left the rows of its last evaluation in one table, and not yet in the other.
+  const double last_row = there.rows() == 0 ? 0 : there.number(there.rows() - 1, "step");
+  recomputed.drop_above("step", std::fmax(last_row, static_cast<double>(run.checkpoint_steps().back())));
+  Verified result{file_name(name)};
+  Index given_rows = 0;
+  // A run that begins at step 0 begins its tables there.
+  if (const Index given = replayed.given.value_or(0); given > 0) {
+    given_rows = std::ranges::count_if(recomputed.numbers("step"),
+                                       [&](double step) { return step <= static_cast<double>(given); });
+    result.left_out = fmt::format("rows up to step {}: {}", given, owner_of_start(run, given));
+  }
   // The one column that a clock writes.
-  const Comparison comparison =
-      compare(CsvTable::read(run.table_file(name)), recomputed, options.tolerance, {"seconds"});
-  return {file_name(name), comparison.cells, comparison.differences};
+  Comparison comparison = compare(there, recomputed, options.tolerance, {"seconds"}, given_rows);
+  result.cells = comparison.cells;
+  result.differences = std::move(comparison.differences);
+  return result;
 }
 
 Verified verified_checkpoints(const RunDirectory& run, const Replay& replayed) {
   Verified result{"checkpoints"};
-  result.cells = static_cast<Index>(replayed.compared.size());
+  result.cells = static_cast<Index>(replayed.compared.size()) - (replayed.given ? 1 : 0);
   for (const Index step : replayed.different)
     result.differences.push_back(
         {fmt::format("step {}", step), "other parameters, averages or config", "these"});
+  if (replayed.given)
+    result.left_out = fmt::format("step {}: {}", *replayed.given, owner_of_start(run, *replayed.given));
   const std::vector<Index> steps = run.checkpoint_steps();
   if (steps.size() > replayed.compared.size())
-    result.left_out =
-        fmt::format("{} that the training did not come by", steps.size() - replayed.compared.size());
+    result.left_out += fmt::format("{}{} that the training did not come by", replayed.given ? "; " : "",
+                                   steps.size() - replayed.compared.size());
   return result;
+}
+
+Verified verified_training_table(const RunDirectory& run, const RunDirectory& again, std::string_view name,
+                                 const Replay& replayed, const VerifyOptions& options) {
+  if (!fs::exists(again.table_file(name))) return {file_name(name), 0, {}, "the training does not write it"};
+  if (!fs::exists(run.table_file(name))) return {file_name(name), 0, {}, "the run has none"};
+  CsvTable recomputed = CsvTable::read(again.table_file(name));
+  return name == "floors" ? verified_table(name, CsvTable::read(run.table_file(name)), recomputed, options)
+                          : verified_evaluations(run, name, std::move(recomputed), replayed, options);
 }
 
 void verify_training(const RunDirectory& run, const VerifyOptions& options, std::vector<Verified>& all) {
@@ -68,13 +110,29 @@ void verify_training(const RunDirectory& run, const VerifyOptions& options, std:
              {.threads = options.threads, .stepped = options.stepped, .should_stop = options.should_stop});
   require(replayed.is_whole, "[verify] stopped before the end; nothing was changed");
   const RunDirectory again = RunDirectory::open(folder.path() / "run");
-  for (const std::string_view name : kOfTraining) {
-    if (!fs::exists(run.table_file(name))) continue;
-    all.push_back(fs::exists(again.table_file(name))
-                      ? verified_table(run, name, CsvTable::read(again.table_file(name)), options)
-                      : Verified{file_name(name), 0, {}, "the training does not write it"});
-  }
+  for (const std::string_view name : kOfTraining)
+    if (fs::exists(run.table_file(name)) || fs::exists(again.table_file(name)))
+      all.push_back(verified_training_table(run, again, name, replayed, options));
   all.push_back(verified_checkpoints(run, replayed));
+}
+
+/// A table that was made of the run's checkpoints.
+Verified verified_analysis(const RunDirectory& run, std::string_view name, const VerifyOptions& options) {
+  const std::string file = file_name(name);
+  try {
+    const CsvTable there = CsvTable::read(run.table_file(name));
+    if (there.rows() == 0) return {file, 0, {}, "it has no rows, which would say of what it was made"};
+    const std::optional<CsvTable> recomputed = remade_table(run, name, there, options.threads);
+    if (!recomputed) return {file, 0, {}, "it cannot be made from this run alone"};
+    Verified verified = verified_table(name, there, *recomputed, options);
+    if (name == "verdict" && there.has("twin") && there.cell(0, "twin") == "yes")
+      verified.left_out = fmt::format("its twin's training; verify {} too", twin_folder(run).string());
+    return verified;
+  } catch (const Error& error) {
+    return {file, 0, {{"the whole table", "numbers", error.what()}}};
+  } catch (const std::bad_alloc&) {
+    return {file, 0, {{"the whole table", "numbers", "nothing, for want of memory"}}};
+  }
 }
 
 }  // namespace
@@ -82,14 +140,9 @@ void verify_training(const RunDirectory& run, const VerifyOptions& options, std:
 std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& options) {
   std::vector<Verified> all;
   verify_training(run, options, all);
-  for (const std::string_view name : kRunTables) {
-    if (std::ranges::find(kOfTraining, name) != kOfTraining.end() || !fs::exists(run.table_file(name)))
-      continue;
-    const CsvTable there = CsvTable::read(run.table_file(name));
-    const std::optional<CsvTable> recomputed = remade_table(run, name, there, options.threads);
-    all.push_back(recomputed ? verified_table(run, name, *recomputed, options)
-                             : Verified{file_name(name), 0, {}, "it cannot be made from this run alone"});
-  }
+  for (const std::string_view name : kRunTables)
+    if (std::ranges::find(kOfTraining, name) == kOfTraining.end() && fs::exists(run.table_file(name)))
+      all.push_back(verified_analysis(run, name, options));
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablation.h"
 #include "tapehead/study/scored_run.h"
+#include "tapehead/train/fork.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -99,11 +100,112 @@ TEST_CASE("a table that this run alone does not give is left out, and said so") 
         std::string::npos);
 }
 
-TEST_CASE("a verification that is given up says so, and tables without a checkpoint are an error") {
+TEST_CASE("a table that cannot be made again is a difference, and the others are verified") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  falsify(run.table_file("ablation"), 0, "step");
+  put(run.table_file("lens"), "layer,step,sequences\n0,7,8\n");
+  const std::vector<Verified> all = verify(run);
+  CHECK(find(all, "metrics.csv").differences.empty());
+  for (const auto& [what, error] :
+       {std::pair{"ablation.csv", "expected a whole number in column step"}, {"lens.csv", "step-000007"}}) {
+    REQUIRE(find(all, what).differences.size() == 1);
+    CHECK(find(all, what).differences[0].recomputed.find(error) != std::string::npos);
+  }
+}
+
+TEST_CASE("a table without rows does not say of what it was made, and is left out") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  put(run.table_file("composition"), "kind,score,step,sequences\n");
+  const Verified verified = find(verify(run), "composition.csv");
+  CHECK(verified.differences.empty());
+  CHECK(verified.left_out.starts_with("it has no rows"));
+}
+
+TEST_CASE("a step after the run's end is a number that does not come out") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  const CsvTable whole = CsvTable::read(run.metrics_file());
+  for (const char* step : {"1000", "1e300", ""}) {
+    CAPTURE(step);
+    CsvTable metrics = whole;
+    std::vector<std::string> last;
+    for (const std::string& column : metrics.columns())
+      last.push_back(column == "step" ? step : metrics.cell(metrics.rows() - 1, column));
+    metrics.drop_above("step", 9);
+    metrics.add(last);
+    metrics.write(run.metrics_file());
+    const Verified verified = find(verify(run), "metrics.csv");
+    REQUIRE(verified.differences.size() == 1);
+    CHECK(verified.differences[0].stands == step);
+  }
+}
+
+TEST_CASE("what a fork has from its parent is not verified, and said so; all after it is") {
+  const Folder folder;
+  const RunDirectory child = fork_run(finished(folder), 5, {}, folder / "child");
+  {
+    Trainer trainer = resume_scored_run(child, 1);
+    CHECK(train_scored_run(trainer, child));
+  }
+  const CsvTable metrics = CsvTable::read(child.metrics_file());
+  const std::vector<double> steps = metrics.numbers("step");
+  const auto own = std::ranges::count_if(steps, [](double step) { return step > 5; });
+  const std::vector<Verified> all = verify(child);
+  // All columns but the seconds.
+  CHECK(find(all, "metrics.csv").cells == own * static_cast<Index>(metrics.columns().size() - 1));
+  CHECK(find(all, "checkpoints").cells == 1);
+  for (const char* what : {"metrics.csv", "heads.csv", "checkpoints"}) {
+    CHECK(find(all, what).differences.empty());
+    CHECK(find(all, what).left_out.find("step 5: its parent's") != std::string::npos);
+  }
+  falsify(child.metrics_file(), metrics.rows() - 1, "loss");
+  CHECK(find(verify(child), "metrics.csv").differences.size() == 1);
+}
+
+TEST_CASE(
+    "a run that was killed between two tables, or before its first update, is verified as far as it is") {
+  Config config = tiny_config();
+  config.train.evaluation_interval = 1;
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  CHECK_FALSE(train_scored_run(trainer, run, {.should_stop = [&] { return trainer.step() == 8; }}));
+  std::filesystem::remove(run.checkpoint_file(8));
+  const auto cut = [&](const char* name, double step) {
+    CsvTable table = CsvTable::read(run.table_file(name));
+    table.drop_above("step", step);
+    table.write(run.table_file(name));
+  };
+  const auto check = [&] {
+    for (const Verified& verified : verify(run)) {
+      CAPTURE(verified.what);
+      CHECK(verified.differences.empty());
+      CHECK(verified.left_out.empty());
+    }
+  };
+  cut("heads", 7);
+  check();
+  // Rows up to a checkpoint have to be there.
+  cut("heads", 4);
+  CHECK_FALSE(find(verify(run), "heads.csv").differences.empty());
+  std::filesystem::remove(run.checkpoint_file(5));
+  cut("heads", 0);
+  cut("metrics", 0);
+  check();
+}
+
+TEST_CASE("a table of the training that is not there is said to be missing") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  std::filesystem::remove(run.heads_file());
+  CHECK(find(verify(run), "heads.csv").left_out == "the run has none");
+}
+
+TEST_CASE("a verification that is given up says so") {
   const Folder folder;
   const RunDirectory run = finished(folder);
   CHECK_THROWS_WITH_AS(verify(run, {.should_stop = [] { return true; }}),
                        doctest::Contains("stopped before the end"), Error);
-  falsify(run.table_file("ablation"), 0, "step");
-  CHECK_THROWS_WITH_AS(verify(run), doctest::Contains("expected a whole number in column step"), Error);
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ReplayOptions {
 };
 
 struct Replay {
+  /// The step of the checkpoint, and of the rows up to there, that it took from the run to begin with.
+  std::optional<Index> given = {};
   std::vector<Index> compared;   ///< steps of checkpoints that were come by
   std::vector<Index> different;  ///< those whose parameters, averages or config are not what came out
   bool is_whole = false;         ///< false if it was asked to give up

@@ -22,8 +22,9 @@ struct Comparison {
 
 /// Row by row. Two numbers may differ by `tolerance` as a share of the larger, or by that much where both are
 /// below 1; everything else has to be equal to the letter, as have numbers at tolerance 0. Columns named in
-/// `ignored` are left out. A row or column that only one table has is one difference.
+/// `ignored` are left out, and rows before `first_row`. A row or column that only one table has is one
+/// difference.
 Comparison compare(const CsvTable& stands, const CsvTable& recomputed, double tolerance = 0,
-                   const std::vector<std::string>& ignored = {});
+                   const std::vector<std::string>& ignored = {}, Index first_row = 0);
 
 }  // namespace tapehead

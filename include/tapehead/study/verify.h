@@ -32,8 +32,9 @@ struct VerifyOptions {
   std::function<bool()> should_stop = {};
 };
 
-/// Every table of kRunTables that is there, and the checkpoints. Throws Error where the run cannot be read,
-/// and if it was asked to give up.
+/// Every table of kRunTables that is there, and the checkpoints. A table that cannot be made again as it says
+/// it was made is one difference. Throws Error where the training cannot be done again, and if it was asked to
+/// give up.
 std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& options = {});
 
 }  // namespace tapehead
