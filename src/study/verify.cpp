@@ -121,7 +121,9 @@ Verified verified_analysis(const RunDirectory& run, std::string_view name, const
   const std::string file = file_name(name);
   try {
     const CsvTable there = CsvTable::read(run.table_file(name));
-    if (there.rows() == 0) return {file, 0, {}, "it has no rows, which would say of what it was made"};
+    // A formation is one of the run, not of a checkpoint.
+    if (there.rows() == 0 && name != "formation")
+      return {file, 0, {}, "it has no rows, which would say of what it was made"};
     const std::optional<CsvTable> recomputed = remade_table(run, name, there, options.threads);
     if (!recomputed) return {file, 0, {}, "it cannot be made from this run alone"};
     Verified verified = verified_table(name, there, *recomputed, options);

@@ -121,6 +121,8 @@ TEST_CASE("a table without rows does not say of what it was made, and is left ou
   const Verified verified = find(verify(run), "composition.csv");
   CHECK(verified.differences.empty());
   CHECK(verified.left_out.starts_with("it has no rows"));
+  put(run.table_file("formation"), "step\n");
+  CHECK_FALSE(find(verify(run), "formation.csv").differences.empty());
 }
 
 TEST_CASE("a step after the run's end is a number that does not come out") {
