@@ -82,8 +82,8 @@ std::vector<Rule> site_rules(const Intervention& intervention, std::size_t index
       {!pattern_kind || site.kind == SiteKind::pattern,
        {name("kind"), name("site")},
        fmt::format("expected a site \"blocks.0.attention.pattern\" for {}, got \"{}\"", kind, text)},
-      {kind != "zero" || site.kind != SiteKind::logits,
-       {name("kind"), name("site")},
+      {site.kind != SiteKind::logits || (kind != "zero" && factor != 0),
+       {name(kind == "zero" ? "kind" : "factor"), name("site")},
        "expected something to be left to learn from: not zero at the logits"},
   };
 }

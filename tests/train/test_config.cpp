@@ -541,6 +541,8 @@ TEST_CASE("an intervention that the model has no place for, or that means nothin
   }
   CHECK(refused("site = \"logits\"").starts_with("x.toml:2:8: intervention[0].kind: "));
   CHECK(refused("site = \"logits\"\nkind = \"mean\"") == "accepted");
+  CHECK(contains(refused("site = \"logits\"\nkind = \"scale\"\nfactor = 0"), "not zero at the logits"));
+  CHECK(refused("site = \"logits\"\nkind = \"scale\"\nfactor = -1") == "accepted");
   CHECK(refused(kSite + "\nkind = \"scale\"").starts_with("x.toml:3:8: intervention[0].factor: "));
   CHECK(refused(kSite + "\nfactor = 2").starts_with("x.toml:3:10: intervention[0].factor: "));
   CHECK(
