@@ -166,15 +166,20 @@ std::string with_interval(const Estimate& estimate) {
                      signed_decimals(estimate.high, 3));
 }
 
+/// Of the plain model as of the ablated ones: a mean over sequences, each the mean of its positions.
+double over_sequences(const std::vector<double>& values) { return bootstrap(values, 0).mean; }
+
 std::string plain_in_words(const LoadedRun& run, const Evaluation& plain) {
   const auto vocabulary = static_cast<double>(run.task->vocabulary());
   return fmt::format(
       "Plain: loss {} on induction positions, {} on noise, {} on all; accuracy {} on induction positions, {} "
       "on noise.\nChance: loss ln {} = {}, accuracy {}; the ceiling of accuracy is 1.\n",
-      decimals(plain.loss(Kind::induction), 3), decimals(plain.loss(Kind::noise), 3),
-      decimals(plain.loss(), 3), decimals(plain.accuracy(Kind::induction), 3),
-      decimals(plain.accuracy(Kind::noise), 3), run.task->vocabulary(), decimals(std::log(vocabulary), 3),
-      decimals(1 / vocabulary, 3));
+      decimals(over_sequences(plain.loss_by_sequence(Kind::induction)), 3),
+      decimals(over_sequences(plain.loss_by_sequence(Kind::noise)), 3),
+      decimals(over_sequences(plain.loss_by_sequence()), 3),
+      decimals(over_sequences(plain.accuracy_by_sequence(Kind::induction)), 3),
+      decimals(over_sequences(plain.accuracy_by_sequence(Kind::noise)), 3), run.task->vocabulary(),
+      decimals(std::log(vocabulary), 3), decimals(1 / vocabulary, 3));
 }
 
 Json json_of(const Estimate& estimate) {
@@ -198,11 +203,11 @@ Json json_of(const Ablation& ablation) {
 }
 
 Json json_of_plain(const Evaluation& plain) {
-  return {{"loss", plain.loss()},
-          {"loss_induction", plain.loss(Kind::induction)},
-          {"loss_noise", plain.loss(Kind::noise)},
-          {"accuracy_induction", plain.accuracy(Kind::induction)},
-          {"accuracy_noise", plain.accuracy(Kind::noise)}};
+  return {{"loss", over_sequences(plain.loss_by_sequence())},
+          {"loss_induction", over_sequences(plain.loss_by_sequence(Kind::induction))},
+          {"loss_noise", over_sequences(plain.loss_by_sequence(Kind::noise))},
+          {"accuracy_induction", over_sequences(plain.accuracy_by_sequence(Kind::induction))},
+          {"accuracy_noise", over_sequences(plain.accuracy_by_sequence(Kind::noise))}};
 }
 
 void print_text(const LoadedRun& run, const AblatedSets& ablated) {
@@ -212,8 +217,10 @@ void print_text(const LoadedRun& run, const AblatedSets& ablated) {
       run.directory.path().string(), run.checkpoint.step);
   for (const AblationKind kind : ablated.kinds)
     std::cout << fmt::format("  {:20}{}\n", definition_of(kind).name, definition_of(kind).replacement);
-  std::cout << fmt::format("Means over {} sequences, with 95 % paired bootstrap intervals.\n",
-                           run.batch.size())
+  std::cout << fmt::format(
+                   "Means over {} sequences, each the mean of its positions, with 95 % paired bootstrap "
+                   "intervals.\n",
+                   run.batch.size())
             << plain_in_words(run, ablated.study.plain) << "\n";
   if (ablated.kinds.size() == 1)
     print_one_kind(ablated);

@@ -36,7 +36,10 @@ std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
   if (const Batch all = run.task->held_out(); all.size() > 0)
     add(fmt::format("all {} held-out windows", all.size()), all, tokenizer.get());
   if (!arguments.has("periods")) return rows;
-  for (const Index period : arguments.numbers("periods", 1)) {
+  std::vector<Index> periods = arguments.numbers("periods", 1);
+  std::ranges::sort(periods);
+  periods.erase(std::ranges::unique(periods).begin(), periods.end());
+  for (const Index period : periods) {
     if (period >= config.task.length)
       throw UsageError(fmt::format("--periods: expected periods below the sequence length of {}, got {}",
                                    config.task.length, period));
@@ -80,7 +83,9 @@ std::string floors_in_words(const LoadedRun& run, const std::vector<Floor>& floo
   if (floors.size() > 1)
     words +=
         "; current token sees where x_t stood before and what followed, last two also whether\n"
-        "x_(t-1) stood before it there; Bayes sees everything, and is the least a model can expect to lose";
+        "x_(t-1) stood before it there; Bayes sees everything: over all positions together no model can "
+        "expect\n"
+        "to lose less";
   else
     words += "; the others need a task whose law is known, and sequences that are not too long";
   return words + ".\n";

@@ -62,7 +62,7 @@ bool is_of_a_move(const FormationReport& report, const std::string& measure) {
   return std::ranges::any_of(report.moves, [&](const Move& move) {
     const bool of_a_score = !move.head.empty();
     return measure == "began_" + move.name || measure == "moved_" + move.name ||
-           (of_a_score && (measure == "first_" + move.name || measure == "final_" + move.name));
+           (of_a_score && (measure == "first_" + move.name || measure == "highest_" + move.name));
   });
 }
 

@@ -12,6 +12,21 @@ void add_step_option(Arguments& arguments) {
                       "N");
 }
 
+namespace {
+
+/// Throws Error, with a way out, for one that cannot be read.
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
+  try {
+    return load_checkpoint(file);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; other checkpoints can be looked at with --step", error.what()));
+  }
+}
+
+}  // namespace
+
 Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run) {
   std::filesystem::path file;
   if (arguments.has("step")) {
@@ -27,7 +42,7 @@ Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run
   } else {
     file = run.latest_checkpoint();
   }
-  Checkpoint checkpoint = load_checkpoint(file);
+  Checkpoint checkpoint = read_checkpoint(file);
   require(run.checkpoint_file(checkpoint.step) == file, "[checkpoint] {} is of step {}", file.string(),
           checkpoint.step);
   // Numbers from a broken model would look like findings.

@@ -12,6 +12,8 @@ namespace tapehead {
 
 namespace {
 
+/// In nats: effects would be shares of next to nothing.
+constexpr double kLeastDifference = 0.05;
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kBootstrapSeed = 1;
 
@@ -170,11 +172,11 @@ Patching patch(const Transformer& model, const PatchingPairs& pairs, const Patch
                     .patches = places_of(grid, model.config(), pairs.query)};
   const Estimate& difference = patching.difference;
   require(
-      difference.low > 0,
-      "[patching] the right token is no likelier at the query of clean sequences than of corrupted ones: "
+      difference.low > 0 && difference.mean >= kLeastDifference,
+      "[patching] the right token is hardly likelier at the query of clean sequences than of corrupted ones: "
       "log-probabilities {:.4g} and {:.4g}, a difference of {:.4g} nats with a 95 % interval from {:.4g} to "
-      "{:.4g}; this model has nothing to restore, and no effect is defined",
-      patching.clean, patching.corrupted, difference.mean, difference.low, difference.high);
+      "{:.4g}; below {} nats there is nothing to restore, and no effect is defined",
+      patching.clean, patching.corrupted, difference.mean, difference.low, difference.high, kLeastDifference);
   for (Patch& place : patching.patches)
     place.effect = ratio(difference_of(metric(patcher.patched(place), pairs.query), corrupted), lost);
   return patching;

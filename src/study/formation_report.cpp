@@ -28,8 +28,8 @@ constexpr MeasureDefinition kDefinitions[] = {
     {"way of a loss", "from the last evaluation before the onset to the last one; at least 0.1 nats"},
     {"way of loss_noise", "from the level before the hump to its top; at least 0.1 nats"},
     {"first", "a score in that head at the first evaluation"},
-    {"final", "at the last evaluation: accuracy on induction positions, losses in nats, scores"},
-    {"highest_loss_noise", "the highest loss on noise positions of a single evaluation, in nats"},
+    {"highest", "a score in that head at its highest; of loss_noise, the highest single evaluation, in nats"},
+    {"final", "at the last evaluation: accuracy on induction positions, losses in nats"},
     {"head", "the head a score was followed in, LAYER.HEAD"},
 };
 
@@ -91,7 +91,7 @@ void add_moves(FormationReport& report) {
   for (const Move& move : report.moves) {
     if (move.head.empty()) continue;
     report.measures.push_back({"first_" + move.name, move.from});
-    report.measures.push_back({"final_" + move.name, move.to});
+    report.measures.push_back({"highest_" + move.name, move.to});
   }
 }
 

@@ -17,7 +17,7 @@ std::vector<std::string> columns() {
   std::vector<std::string> columns{"run", "seed", "status", "step", "formed"};
   columns.insert(columns.end(), kFormation.begin(), kFormation.end());
   columns.insert(columns.end(), kFinal.begin(), kFinal.end());
-  for (const std::string_view score : kFollowedScores) columns.push_back(fmt::format("final_{}", score));
+  for (const std::string_view score : kFollowedScores) columns.push_back(fmt::format("highest_{}", score));
   return columns;
 }
 
@@ -38,7 +38,8 @@ std::vector<std::string> row_of(const Setting& setting, const SweepResult& resul
                                : "0"};
   for (const char* name : kFormation) row.push_back(forms ? step_cell(value(name)) : "");
   for (const char* name : kFinal) row.push_back(number(name));
-  for (const std::string_view score : kFollowedScores) row.push_back(number(fmt::format("final_{}", score)));
+  for (const std::string_view score : kFollowedScores)
+    row.push_back(number(fmt::format("highest_{}", score)));
   return row;
 }
 

@@ -12,9 +12,8 @@ namespace tapehead {
 namespace {
 
 constexpr double kLearnt = 0.05;        // nats below chance
-constexpr double kCopies = 0.5;         // accuracy
+constexpr double kCopies = 0.5;         // of the way from chance to an accuracy of 1
 constexpr double kFarFromChance = 0.2;  // of the way from a score's chance level to its ceiling
-constexpr double kCopying = 0.5;        // of the vocabulary's tokens
 constexpr double kLeft = 0.5;           // of the accuracy
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -53,6 +52,11 @@ class Inquiry {
         length_(std::min(task.length(), model.config().context)),
         periods_(probe_periods(task, length_)),
         untrained_(probes(model, periods_.untrained)) {
+    if (untrained_.empty())
+      throw UsageError(fmt::format(
+          "[verdict] in sequences of {} tokens there is no period to probe that it was not trained on: "
+          "without one, copying by position and by content look the same",
+          length_));
     ask_what_it_learnt(own);
     ask_what_it_copies();
     ask_for_an_induction_head();
@@ -74,6 +78,12 @@ class Inquiry {
 
   static double accuracy(const std::vector<Probe>& probes) {
     return mean_of(probes, [](const Probe& p) { return p.evaluation.accuracy(Kind::induction); });
+  }
+
+  /// What guessing gets right, and half of the way from there to everything.
+  double accuracy_threshold() const {
+    const double chance = 1 / static_cast<double>(model_.config().vocabulary);
+    return chance + kCopies * (1 - chance);
   }
 
   /// What an even head scores, and a fifth of the way from there to the ceiling.
@@ -107,10 +117,10 @@ class Inquiry {
       add({"accuracy_trained",
            fmt::format("accuracy on induction positions at {}, which it was trained on",
                        in_words(periods_.trained)),
-           accuracy(probes(model_, periods_.trained)), true, kCopies});
+           accuracy(probes(model_, periods_.trained)), true, accuracy_threshold()});
     add({"accuracy_untrained",
          fmt::format("the same at {}, which it never saw", in_words(periods_.untrained)),
-         accuracy(untrained_), true, kCopies});
+         accuracy(untrained_), true, accuracy_threshold()});
   }
 
   void ask_for_an_induction_head() {
@@ -124,7 +134,7 @@ class Inquiry {
     add({"copying",
          best == later.end() ? "no such head to copy with"
                              : fmt::format("share of tokens that its weights copy (full OV, top 1)"),
-         best == later.end() ? kNone : copied_by(induction_head_), true, kCopying});
+         best == later.end() ? kNone : copied_by(induction_head_), true, accuracy_threshold()});
   }
 
   double copied_by(const Found& head) const {
@@ -145,11 +155,12 @@ class Inquiry {
                          [&](const Found& head) { return head.score > threshold(Score::previous_token); });
     std::string names;
     for (const Found& head : team) names += fmt::format("{}{}", names.empty() ? "" : " and ", head.name());
+    const double left = team.empty() ? kNone : accuracy_without(team) / accuracy(untrained_);
     add({"accuracy_without",
          team.empty()
              ? "no previous-token head to take out"
              : fmt::format("share of that accuracy left with {} zeroed and later values held", names),
-         team.empty() ? kNone : accuracy_without(team) / accuracy(untrained_), false, kLeft});
+         left, false, kLeft, team.empty() || !std::isnan(left)});
   }
 
   /// At periods never trained on, with these heads zeroed while later layers' values are as without.
@@ -169,7 +180,7 @@ class Inquiry {
       add({name,
            twin_ == nullptr ? "no one-layer twin to compare with"
                             : fmt::format("accuracy of its one-layer twin at periods {}", where),
-           value, false, kCopies, twin_ != nullptr});
+           value, false, accuracy_threshold(), twin_ != nullptr});
     };
     if (!periods_.trained.empty())
       add_twin("accuracy_of_twin_trained", "both were trained on", periods_.trained);
@@ -217,7 +228,7 @@ class Inquiry {
           "It copies at the periods it was trained on (accuracy {:.3f}) and not at others ({:.3f}): it looks "
           "a "
           "fixed distance back{}, and has no induction heads, whatever they score at its own period.",
-          seen, unseen, value("accuracy_of_twin_trained") > kCopies ? ", as one layer can" : "");
+          seen, unseen, value("accuracy_of_twin_trained") > accuracy_threshold() ? ", as one layer can" : "");
     if (mechanism == Mechanism::none) return "It does no better than chance, on its own task and at copying.";
     if (holds("accuracy_untrained"))
       return fmt::format(

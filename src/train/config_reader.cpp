@@ -124,6 +124,8 @@ const ConfigField& find_field(std::string_view table, std::string_view key, std:
                                                  [](const ConfigField* field) { return field->key; });
   const std::string hint = meant.key == key ? fmt::format("it belongs in [{}]", meant.table)
                                             : fmt::format("the nearest is {}", meant.name());
+  if (table.empty() && is_table_name(key))
+    fail(place, "{} is a table: give its fields one by one, as {}.key=value", key, key);
   if (table.empty()) fail(place, "{} stands in no table; {}", shown(key), hint);
   fail(place, "unknown key {}.{}; {}", shown(table), shown(key), hint);
 }

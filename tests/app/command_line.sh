@@ -238,7 +238,7 @@ patching() {
   check_not "patching.csv: expected no other sequences" grep -q ',64,' copies/patching.csv
 
   expect 1 patch run
-  says 'no likelier at the query of clean sequences' '95 % interval'
+  says 'hardly likelier at the query of clean sequences' '95 % interval'
   refuses 'the nearest is keys' -- patch copies --site key
   refuses 'the nearest is head' -- patch copies --by heds
   refuses 'attention_output has no heads' -- patch copies --site attention_output --by head

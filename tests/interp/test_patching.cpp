@@ -329,7 +329,7 @@ TEST_CASE("where clean and corrupted do not differ by more than their spread the
   PatchingPairs swapped = liked_by(model, pairs);
   std::swap(swapped.clean.inputs, swapped.corrupted);
   CHECK_THROWS_WITH_AS(patch(model, swapped, {}),
-                       doctest::Contains("no likelier at the query of clean sequences"), Error);
+                       doctest::Contains("hardly likelier at the query of clean sequences"), Error);
   PatchingPairs same = pairs;
   same.corrupted = same.clean.inputs;
   CHECK_THROWS_WITH_AS(patch(model, same, {}), doctest::Contains("interval from 0 to 0"), Error);

@@ -45,7 +45,7 @@ TEST_CASE("a report has what formation, moves and the last evaluation say, and n
   CHECK(report.value("began_induction") == 10);
   CHECK(report.value("moved_loss_induction") == 20);
   CHECK(report.value("first_induction") == 0.1);
-  CHECK(report.value("final_induction") == 0.8);
+  CHECK(report.value("highest_induction") == 0.8);
   CHECK(*report.value("final_accuracy_induction") == 0.95);
   CHECK(report.value("highest_loss_noise") == 4.3);
   CHECK(report.value("hump_height") == 0);
@@ -76,7 +76,7 @@ TEST_CASE("the table has a row a run, steps to the last digit, and an empty cell
   CHECK(table.cell(0, "half") == "1234567");
   CHECK(table.cell(1, "step") == "30");
   CHECK(table.cell(1, "half").empty());
-  CHECK(table.cell(1, "final_induction") == "0.9");
+  CHECK(table.cell(1, "highest_induction") == "0.9");
   CHECK(table.cell(1, "head_induction") == "0.0");
   CHECK(table.cell(1, "head_previous_token") == "0.1");
   CHECK_FALSE(table.has("final_loss"));  // which the first run lacks

@@ -35,18 +35,19 @@ TEST_CASE("sweep.csv has a row for every run, and of one that failed what is kno
     for (const std::string& column : table.columns()) text += column + "=" + table.cell(index, column) + " ";
     return text;
   };
-  CHECK(row(0) ==
-        "run=seed-1 seed=1 status=finished step=20 formed=1 onset=20 half=20 done= width= final_loss=3 "
-        "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.75 final_previous_token=0.2 "
-        "final_k_composition= final_copying= final_induction=0.9 ");
+  CHECK(
+      row(0) ==
+      "run=seed-1 seed=1 status=finished step=20 formed=1 onset=20 half=20 done= width= final_loss=3 "
+      "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.75 highest_previous_token=0.2 "
+      "highest_k_composition= highest_copying= highest_induction=0.9 ");
   CHECK(row(1) ==
         "run=seed-2 seed=2 status=failed step=20 formed=0 onset=20 half= done= width= final_loss=3 "
-        "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.25 final_previous_token= "
-        "final_k_composition= final_copying= final_induction= ");
+        "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.25 highest_previous_token= "
+        "highest_k_composition= highest_copying= highest_induction= ");
   CHECK(row(2) ==
         "run=seed-3 seed=3 status=stopped step= formed= onset= half= done= width= final_loss= "
-        "final_loss_induction= final_loss_noise= final_accuracy_induction= final_previous_token= "
-        "final_k_composition= final_copying= final_induction= ");
+        "final_loss_induction= final_loss_noise= final_accuracy_induction= highest_previous_token= "
+        "highest_k_composition= highest_copying= highest_induction= ");
 }
 
 TEST_CASE("where nothing is copied, sweep.csv says nothing of formation") {

@@ -4,6 +4,7 @@
 
 #include "support/induction_model.h"
 #include "support/models.h"
+#include "tapehead/base/require.h"
 #include "tapehead/tasks/repeated_sequence.h"
 
 using namespace tapehead;
@@ -82,6 +83,21 @@ TEST_CASE("an untrained model has learnt nothing") {
   CHECK(verdict.mechanism == Mechanism::none);
   CHECK_FALSE(find(verdict, "learnt").holds());
   CHECK(verdict.sentence.find("no better than chance") != std::string::npos);
+}
+
+TEST_CASE("guessing among two tokens is not copying") {
+  const RepeatedSequence task({.vocabulary = 2, .length = kLength, .period_min = 4, .period_max = 8});
+  const Transformer model({.vocabulary = 2, .context = kLength, .width = 16, .heads = 2, .layers = 2}, 1);
+  const Verdict verdict = judge(model, task, drawn(task), nullptr, {.sequences = 16});
+  CHECK(verdict.mechanism == Mechanism::none);
+  CHECK(find(verdict, "accuracy_untrained").threshold == doctest::Approx(0.75));
+}
+
+TEST_CASE("sequences that leave no period to probe get no verdict") {
+  const FixedPeriodSequence task({.vocabulary = 5, .length = 2, .period = 1});
+  const Transformer model({.vocabulary = 5, .context = 2, .width = 4, .heads = 1, .layers = 2}, 1);
+  CHECK_THROWS_WITH_AS(judge(model, task, drawn(task), nullptr, {}), doctest::Contains("no period to probe"),
+                       UsageError);
 }
 
 TEST_CASE("models without layers, or with one, get a verdict too") {

@@ -40,7 +40,8 @@ struct Verdict {
 };
 
 /// Judges `model`, which was trained on `task`. `own` is a batch of that task, and `twin` the one-layer twin
-/// trained on the same data, or null where there is none: that evidence is then missing, and said so.
+/// trained on the same data, or null where there is none: that evidence is then missing, and said so. Throws
+/// UsageError where sequences are too short for a period that was not trained on.
 Verdict judge(const Transformer& model, const Task& task, const Batch& own, const Transformer* twin,
               const ProbeOptions& options = {});
 
