@@ -144,7 +144,7 @@ TEST_CASE("a step after the run's end is a number that does not come out") {
   }
 }
 
-TEST_CASE("what a fork has from its parent is not verified, and said so; all after it is") {
+TEST_CASE("what a fork has from its parent is left out, and said so, and all after it is verified") {
   const Folder folder;
   const RunDirectory child = fork_run(finished(folder), 5, {}, folder / "child");
   {
