@@ -62,21 +62,6 @@ void validate(const ModelConfig& config) {
       physical_memory() / 1e9);
 }
 
-double count_parameters(const ModelConfig& config) {
-  const auto width = static_cast<double>(config.width);
-  const auto hidden = static_cast<double>(config.feed_forward);
-  const double with_bias = config.bias ? 1 : 0;
-  const double norm = config.layer_norm ? width * (1 + with_bias) : 0;
-  const double attention = 4 * width * width + (config.qkv_bias ? 3 * width : 0) + with_bias * width;
-  const double feed_forward =
-      config.feed_forward == 0 ? 0 : 2 * width * hidden + with_bias * (hidden + width) + norm;
-  const double table = static_cast<double>(config.vocabulary) * width;
-  const double positions =
-      config.positions == Positions::learned ? static_cast<double>(config.context) * width : 0;
-  return static_cast<double>(config.layers) * (norm + attention + feed_forward) + positions + norm +
-         (config.tied ? table : 2 * table);
-}
-
 Transformer::Transformer(const ModelConfig& config)
     : config_(checked(config)),
       parameters_(std::make_unique<Parameters>()),

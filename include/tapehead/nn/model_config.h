@@ -37,4 +37,7 @@ struct ModelConfig {
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
 
+/// How many numbers a model of this config learns; not a whole number where there are too many to count.
+double count_parameters(const ModelConfig& config);
+
 }  // namespace tapehead

@@ -59,7 +59,4 @@ Tensor sinusoids(Index length, Index width);
 /// cannot hold.
 void validate(const ModelConfig& config);
 
-/// How many numbers a model of this config learns; not a whole number where there are too many to count.
-double count_parameters(const ModelConfig& config);
-
 }  // namespace tapehead
