@@ -160,30 +160,17 @@ std::string set_label(const std::vector<Site>& components) {
   return label;
 }
 
-std::string with_interval(const Estimate& estimate) {
-  if (std::isnan(estimate.mean)) return "-";
-  return fmt::format("{} [{}, {}]", signed_decimals(estimate.mean, 3), signed_decimals(estimate.low, 3),
-                     signed_decimals(estimate.high, 3));
-}
-
-/// Of the plain model as of the ablated ones: a mean over sequences, each the mean of its positions.
-double over_sequences(const std::vector<double>& values) { return bootstrap(values, 0).mean; }
-
 std::string plain_in_words(const LoadedRun& run, const Evaluation& plain) {
   const auto vocabulary = static_cast<double>(run.task->vocabulary());
   return fmt::format(
       "Plain: loss {} on induction positions, {} on noise, {} on all; accuracy {} on induction positions, {} "
       "on noise.\nChance: loss ln {} = {}, accuracy {}; the ceiling of accuracy is 1.\n",
-      decimals(over_sequences(plain.loss_by_sequence(Kind::induction)), 3),
-      decimals(over_sequences(plain.loss_by_sequence(Kind::noise)), 3),
-      decimals(over_sequences(plain.loss_by_sequence()), 3),
-      decimals(over_sequences(plain.accuracy_by_sequence(Kind::induction)), 3),
-      decimals(over_sequences(plain.accuracy_by_sequence(Kind::noise)), 3), run.task->vocabulary(),
+      decimals(known_mean(plain.loss_by_sequence(Kind::induction)), 3),
+      decimals(known_mean(plain.loss_by_sequence(Kind::noise)), 3),
+      decimals(known_mean(plain.loss_by_sequence()), 3),
+      decimals(known_mean(plain.accuracy_by_sequence(Kind::induction)), 3),
+      decimals(known_mean(plain.accuracy_by_sequence(Kind::noise)), 3), run.task->vocabulary(),
       decimals(std::log(vocabulary), 3), decimals(1 / vocabulary, 3));
-}
-
-Json json_of(const Estimate& estimate) {
-  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
 Json json_of(const Ablation& ablation) {
@@ -203,11 +190,11 @@ Json json_of(const Ablation& ablation) {
 }
 
 Json json_of_plain(const Evaluation& plain) {
-  return {{"loss", over_sequences(plain.loss_by_sequence())},
-          {"loss_induction", over_sequences(plain.loss_by_sequence(Kind::induction))},
-          {"loss_noise", over_sequences(plain.loss_by_sequence(Kind::noise))},
-          {"accuracy_induction", over_sequences(plain.accuracy_by_sequence(Kind::induction))},
-          {"accuracy_noise", over_sequences(plain.accuracy_by_sequence(Kind::noise))}};
+  return {{"loss", known_mean(plain.loss_by_sequence())},
+          {"loss_induction", known_mean(plain.loss_by_sequence(Kind::induction))},
+          {"loss_noise", known_mean(plain.loss_by_sequence(Kind::noise))},
+          {"accuracy_induction", known_mean(plain.accuracy_by_sequence(Kind::induction))},
+          {"accuracy_noise", known_mean(plain.accuracy_by_sequence(Kind::noise))}};
 }
 
 void print_text(const LoadedRun& run, const AblatedSets& ablated) {

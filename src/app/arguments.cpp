@@ -1,5 +1,6 @@
 #include "tapehead/app/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -102,6 +103,13 @@ std::vector<Index> Arguments::numbers(const std::string& option, Index least) co
     if (comma == std::string_view::npos) return values;
     rest.remove_prefix(comma + 1);
   }
+}
+
+std::vector<Index> Arguments::distinct_numbers(const std::string& option, Index least) const {
+  std::vector<Index> values = numbers(option, least);
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+  return values;
 }
 
 std::string Arguments::positional() const { return positionals().front(); }

@@ -8,8 +8,8 @@
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
+#include "tapehead/interp/period_scores.h"
 #include "tapehead/tasks/floors.h"
-#include "tapehead/tasks/repeated_sequence.h"
 #include "tapehead/train/evaluate.h"
 
 namespace tapehead::app {
@@ -36,17 +36,15 @@ std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
   if (const Batch all = run.task->held_out(); all.size() > 0)
     add(fmt::format("all {} held-out windows", all.size()), all, tokenizer.get());
   if (!arguments.has("periods")) return rows;
-  std::vector<Index> periods = arguments.numbers("periods", 1);
-  std::ranges::sort(periods);
-  periods.erase(std::ranges::unique(periods).begin(), periods.end());
-  for (const Index period : periods) {
+  const PeriodOptions sequences{.periods = arguments.distinct_numbers("periods", 1),
+                                .length = config.task.length,
+                                .sequences = run.batch.size(),
+                                .seed = config.train.evaluation_seed};
+  for (const Index period : sequences.periods) {
     if (period >= config.task.length)
       throw UsageError(fmt::format("--periods: expected periods below the sequence length of {}, got {}",
                                    config.task.length, period));
-    const FixedPeriodSequence task(
-        {.vocabulary = config.model.vocabulary, .length = config.task.length, .period = period});
-    Generator generator(config.train.evaluation_seed, Purpose::evaluation, period);
-    add(fmt::format("period {}", period), task.sample(generator, run.batch.size()), nullptr);
+    add(fmt::format("period {}", period), period_batch(sequences, config.model.vocabulary, period), nullptr);
   }
   return rows;
 }

@@ -127,10 +127,8 @@ void print_periods_json(const LoadedRun& run, const PeriodOptions& options,
 }
 
 int score_periods(const LoadedRun& run, const Arguments& arguments) {
-  std::vector<Index> periods = arguments.numbers("periods", 1);
-  std::sort(periods.begin(), periods.end());
-  periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
-  PeriodOptions options = period_options(run.checkpoint.config, *run.task, std::move(periods));
+  PeriodOptions options =
+      period_options(run.checkpoint.config, *run.task, arguments.distinct_numbers("periods", 1));
   options.sequences = run.batch.size();
   const std::vector<PeriodScores> scores =
       scores_of_run(run.directory, run.checkpoint, *run.task, options, {.threads = arguments.threads()});

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tapehead/app/commands.h"
+#include "tapehead/app/estimate_text.h"
 #include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/app/table.h"
@@ -65,11 +66,7 @@ Patchings patchings_of(const Arguments& arguments, const std::string& run, const
   return result;
 }
 
-nlohmann::ordered_json json_of(const Estimate& estimate) {
-  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
-nlohmann::ordered_json json_of(const Patching& patching, const PatchingPairs& pairs) {
+nlohmann::ordered_json json_of_grid(const Patching& patching, const PatchingPairs& pairs) {
   nlohmann::ordered_json grid{{"site", patch_site_name(patching.grid.site)},
                               {"by", patch_by_name(patching.grid.by)},
                               {"to", nullptr},
@@ -106,7 +103,8 @@ void print_json(const Patchings& result) {
       {"copies", result.pairs.copies},
       {"period", result.pairs.period()}};
   if (result.pairs.sequence) document["sequence"] = *result.pairs.sequence;
-  for (const Patching& patching : result.grids) document["grids"].push_back(json_of(patching, result.pairs));
+  for (const Patching& patching : result.grids)
+    document["grids"].push_back(json_of_grid(patching, result.pairs));
   std::cout << json_text(document);
 }
 

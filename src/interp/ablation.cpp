@@ -9,8 +9,6 @@ namespace tapehead {
 
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 1;
-
 /// What an evaluation holds for every sequence.
 struct BySequence {
   std::vector<double> loss;
@@ -41,9 +39,9 @@ std::vector<Ablation> compare(const AblatedEvaluations& evaluations, const std::
   require(evaluations.ablated.size() == removals.size(),
           "[ablation] expected one evaluation for each of {} removals, got {}", removals.size(),
           evaluations.ablated.size());
-  Bootstrap estimate(kBootstrapSeed);
+  Bootstrap estimate;
   const BySequence plain = by_sequence(evaluations.plain);
-  const double accuracy_plain = estimate(plain.accuracy_induction).mean;
+  const double accuracy_plain = known_mean(plain.accuracy_induction);
   std::vector<Ablation> ablations;
   for (std::size_t i = 0; i < removals.size(); ++i) {
     const BySequence ablated = by_sequence(evaluations.ablated[i]);

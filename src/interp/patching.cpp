@@ -1,9 +1,7 @@
 #include "tapehead/interp/patching.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/edits.h"
 #include "tapehead/nn/recorder.h"
@@ -14,12 +12,6 @@ namespace {
 
 /// In nats: effects would be shares of next to nothing.
 constexpr double kLeastDifference = 0.05;
-constexpr int kResamples = 2000;
-constexpr std::uint64_t kBootstrapSeed = 1;
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::vector<double> column(const Tensor& table, Index position, double factor) {
   std::vector<double> values;
@@ -31,34 +23,6 @@ std::vector<double> column(const Tensor& table, Index position, double factor) {
 /// m of every sequence: the log-probability of the target at the query.
 std::vector<double> metric(const Evaluation& evaluation, Index query) {
   return column(evaluation.losses, query, -1);
-}
-
-std::vector<double> difference_of(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> result(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::minus<>());
-  return result;
-}
-
-/// The ratio of the means of two lists, and the percentile interval of those of resamples in pairs.
-Estimate ratio(const std::vector<double>& above, const std::vector<double>& below) {
-  const auto count = static_cast<Index>(above.size());
-  Generator generator(kBootstrapSeed, Purpose::bootstrap);
-  std::vector<double> ratios;
-  for (int i = 0; i < kResamples; ++i) {
-    double top = 0;
-    double bottom = 0;
-    for (Index k = 0; k < count; ++k) {
-      const auto drawn = static_cast<std::size_t>(generator.below(count));
-      top += above[drawn];
-      bottom += below[drawn];
-    }
-    ratios.push_back(top / bottom);
-  }
-  std::sort(ratios.begin(), ratios.end());
-  const auto quantile = [&](double share) {
-    return ratios[static_cast<std::size_t>(share * (kResamples - 1) + 0.5)];
-  };
-  return {mean(above) / mean(below), quantile(0.025), quantile(0.975)};
 }
 
 /// All places of a grid, in order, without effects.
@@ -162,13 +126,13 @@ Patching patch(const Transformer& model, const PatchingPairs& pairs, const Patch
   Patcher patcher(model, pairs, grid, options);
   const std::vector<double> clean = metric(patcher.clean, pairs.query);
   const std::vector<double> corrupted = metric(patcher.corrupted, pairs.query);
-  const std::vector<double> lost = difference_of(clean, corrupted);
+  const std::vector<double> lost = differences(clean, corrupted);
   Patching patching{.grid = grid,
-                    .clean = mean(clean),
-                    .corrupted = mean(corrupted),
-                    .difference = bootstrap(lost, kBootstrapSeed),
-                    .accuracy_clean = mean(column(patcher.clean.hits, pairs.query, 1)),
-                    .accuracy_corrupted = mean(column(patcher.corrupted.hits, pairs.query, 1)),
+                    .clean = known_mean(clean),
+                    .corrupted = known_mean(corrupted),
+                    .difference = bootstrap(lost),
+                    .accuracy_clean = known_mean(column(patcher.clean.hits, pairs.query, 1)),
+                    .accuracy_corrupted = known_mean(column(patcher.corrupted.hits, pairs.query, 1)),
                     .patches = places_of(grid, model.config(), pairs.query)};
   const Estimate& difference = patching.difference;
   require(
@@ -177,8 +141,9 @@ Patching patch(const Transformer& model, const PatchingPairs& pairs, const Patch
       "log-probabilities {:.4g} and {:.4g}, a difference of {:.4g} nats with a 95 % interval from {:.4g} to "
       "{:.4g}; below {} nats there is nothing to restore, and no effect is defined",
       patching.clean, patching.corrupted, difference.mean, difference.low, difference.high, kLeastDifference);
+  Bootstrap estimate;
   for (Patch& place : patching.patches)
-    place.effect = ratio(difference_of(metric(patcher.patched(place), pairs.query), corrupted), lost);
+    place.effect = estimate.ratio(differences(metric(patcher.patched(place), pairs.query), corrupted), lost);
   return patching;
 }
 

@@ -11,7 +11,6 @@ namespace tapehead {
 
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 1;
 constexpr double kClearExcess = 0.1;  // of v(all)
 constexpr std::size_t kBlock = 128;   // evaluations that are kept position by position at a time
 
@@ -59,7 +58,7 @@ double excess_of(const Game& game) {
 
 /// Who does the work, from every sequence's game.
 void share_out(LayerSubsets& layer, const std::vector<Game>& games) {
-  Bootstrap estimate(kBootstrapSeed);
+  Bootstrap estimate;
   const Index heads = players_of(games.front());
   std::vector<std::vector<double>> values(static_cast<std::size_t>(heads));
   for (const Game& game : games) {

@@ -180,21 +180,7 @@ TEST_CASE("every kind of ablation of any set of components is what its definitio
 }
 
 TEST_CASE("zeroing a head is done before the output projection, whose bias stays") {
-  Transformer model({.vocabulary = 4,
-                     .context = 1,
-                     .width = 4,
-                     .heads = 2,
-                     .layers = 1,
-                     .qkv_bias = true,
-                     .bias = true,
-                     .positions = Positions::none},
-                    1);
-  set_to_zero(model);
-  set_parameter(model, "blocks.0.attention.qkv.bias", {0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4});
-  set_parameter(model, "blocks.0.attention.output.weight",
-                {1, 0, 1, 2, 0, 1, 1, 0, 2, 1, 0, -1, -1, 0, 2, 1});
-  set_parameter(model, "blocks.0.attention.output.bias", {0.1, 0.2, 0.3, 0.4});
-  set_parameter(model, "unembedding.weight", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
+  const Transformer model = two_head_model();
   const auto loss = [](std::initializer_list<double> logits) {
     double total = 0;
     for (const double logit : logits) total += std::exp(logit);

@@ -7,6 +7,7 @@
 
 #include "support/testing.h"
 #include "tapehead/base/random.h"
+#include "tapehead/base/require.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -99,4 +100,31 @@ TEST_CASE("many lists of one seed get the estimates that each gets alone, in any
 TEST_CASE("differences are of pairs of values and of nothing else") {
   CHECK(differences({3, 1}, {1, 4}) == std::vector<double>{2, -3});
   CHECK(failure_of([] { differences({3, 1}, {1}); }) == "[bootstrap] expected pairs of values, got 2 and 1");
+}
+
+TEST_CASE("a ratio is that of the means, resampled in pairs") {
+  // Every pair has the same ratio, so no resample has another.
+  const std::vector<double> below{1, 2, 5, 9};
+  const Estimate same = Bootstrap().ratio({0.5, 1, 2.5, 4.5}, below);
+  CHECK(same.mean == 0.5);
+  CHECK(same.low == doctest::Approx(0.5));
+  CHECK(same.high == doctest::Approx(0.5));
+  // Resampled apart from one another the ends would be 1/9 and 9 of the ratio.
+  const Estimate paired = Bootstrap().ratio(below, below);
+  CHECK(paired.low == 1);
+  CHECK(paired.high == 1);
+  const Estimate spread = Bootstrap().ratio({1, 0, 4, 2}, {1, 1, 1, 1});
+  const Estimate mean = bootstrap({1, 0, 4, 2});
+  CHECK(spread.mean == mean.mean);
+  CHECK(spread.low == mean.low);
+  CHECK(spread.high == mean.high);
+  CHECK_THROWS_AS(Bootstrap().ratio({1}, {1, 2}), Error);
+  CHECK_THROWS_AS(Bootstrap().ratio({}, {}), Error);
+}
+
+TEST_CASE("a mean of known values leaves out those that are missing") {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  CHECK(known_mean({1, missing, 4}) == 2.5);
+  CHECK(std::isnan(known_mean({missing})));
+  CHECK(std::isnan(known_mean({})));
 }

@@ -63,26 +63,6 @@ Tensor without_head(Tensor z, Index head, Index width) {
   return z;
 }
 
-/// One layer and one position, whose two heads give z = (1, 2) and (3, 4), with numbers in the output
-/// projection that tell heads, columns and bias apart.
-Transformer hand_set_model() {
-  Transformer model({.vocabulary = 2,
-                     .context = 1,
-                     .width = 4,
-                     .heads = 2,
-                     .layers = 1,
-                     .qkv_bias = true,
-                     .bias = true,
-                     .positions = Positions::none},
-                    1);
-  set_to_zero(model);
-  set_parameter(model, "blocks.0.attention.qkv.bias", {0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4});
-  set_parameter(model, "blocks.0.attention.output.weight",
-                {1, 0, 1, 2, 0, 1, 1, 0, 2, 1, 0, -1, -1, 0, 2, 1});
-  set_parameter(model, "blocks.0.attention.output.bias", {0.1, 0.2, 0.3, 0.4});
-  return model;
-}
-
 const Tokens kOneToken(1, 1);
 
 void check_error(const std::function<void()>& action, const std::vector<std::string>& words) {
@@ -117,7 +97,7 @@ void check_error(const std::function<void()>& action, const std::vector<std::str
 }  // namespace
 
 TEST_CASE("zeroing a head takes its columns from z before the output projection and keeps the bias") {
-  const Transformer model = hand_set_model();
+  const Transformer model = two_head_model();
   const Site output = attention_output(0);
   check_close(seen(model, kOneToken, output), {1, 1, 4}, {12.1, 5.2, 0.3, 9.4});
   Edits first;
@@ -569,7 +549,7 @@ TEST_CASE("one head's values put at a site leave the other heads as they are") {
 }
 
 TEST_CASE("a mean is taken over the sequences of the reference, for each position or over positions too") {
-  const Transformer model = hand_set_model();
+  const Transformer model = two_head_model();
   const Tensor reference({2, 1, 4}, {1, 5, 3, 7, 3, 7, 5, 9});
   Edits edits;
   edits.mean(head_output(0), reference);

@@ -26,6 +26,25 @@ Transformer random_model(const ModelConfig& config, std::uint64_t seed) {
   return model;
 }
 
+Transformer two_head_model() {
+  Transformer model({.vocabulary = 4,
+                     .context = 1,
+                     .width = 4,
+                     .heads = 2,
+                     .layers = 1,
+                     .qkv_bias = true,
+                     .bias = true,
+                     .positions = Positions::none},
+                    1);
+  set_to_zero(model);
+  set_parameter(model, "blocks.0.attention.qkv.bias", {0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4});
+  set_parameter(model, "blocks.0.attention.output.weight",
+                {1, 0, 1, 2, 0, 1, 1, 0, 2, 1, 0, -1, -1, 0, 2, 1});
+  set_parameter(model, "blocks.0.attention.output.bias", {0.1, 0.2, 0.3, 0.4});
+  set_parameter(model, "unembedding.weight", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
+  return model;
+}
+
 void set_parameter(Transformer& model, std::string_view name, std::initializer_list<double> values) {
   const Parameter parameter = model.parameters().find(name);
   REQUIRE(parameter.shape.count() == static_cast<Index>(values.size()));

@@ -18,6 +18,10 @@ ModelConfig everything_on();
 /// doubled one shows.
 Transformer random_model(const ModelConfig& config, std::uint64_t seed = 1);
 
+/// One layer and one position, whose two heads give z = (1, 2) and (3, 4), with numbers in the output
+/// projection that tell heads, columns and bias apart. Its four outputs are the logits.
+Transformer two_head_model();
+
 /// Sets the parameter of that name, row by row.
 void set_parameter(Transformer& model, std::string_view name, std::initializer_list<double> values);
 /// Sets all parameters to 0.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tapehead/app/estimate_text.h"
 #include "tapehead/app/loaded_run.h"
 #include "tapehead/interp/ablation.h"
 
@@ -21,12 +22,9 @@ struct AblatedSets {
 
 /// "layer 0 head 1 + layer 1 all heads"
 std::string set_label(const std::vector<Site>& components);
-/// "+1.250 [+1.200, +1.300]"
-std::string with_interval(const Estimate& estimate);
 /// What losses and accuracies are measured against: those of the plain model, chance, and the ceiling.
 std::string plain_in_words(const LoadedRun& run, const Evaluation& plain);
 
-nlohmann::ordered_json json_of(const Estimate& estimate);
 nlohmann::ordered_json json_of(const Ablation& ablation);
 nlohmann::ordered_json json_of_plain(const Evaluation& plain);
 

@@ -40,6 +40,8 @@ class Arguments {
   double positive(const std::string& option) const;
   /// Whole numbers with commas between them, each at least `least`.
   std::vector<Index> numbers(const std::string& option, Index least) const;
+  /// The same in growing order, each once.
+  std::vector<Index> distinct_numbers(const std::string& option, Index least) const;
   /// The argument without a dash; throws UsageError if it was not given.
   std::string positional() const;
   /// All of them, at least one; throws UsageError as positional().
