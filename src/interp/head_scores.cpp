@@ -1,5 +1,6 @@
 #include "tapehead/interp/head_scores.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tapehead/base/require.h"
@@ -9,57 +10,36 @@ namespace tapehead {
 
 namespace {
 
-/// Sums of attention weights, and over how many queries, for each score.
-struct Tally {
-  ScoreValues sums{};
-  std::array<Index, kScores.size()> queries{};
-
-  void add(Score score, double weight) {
-    sums[static_cast<std::size_t>(score)] += weight;
-    ++queries[static_cast<std::size_t>(score)];
-  }
-  ScoreValues means() const {
-    ScoreValues means{};
-    for (std::size_t i = 0; i < means.size(); ++i)
-      means[i] = queries[i] == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                 : sums[i] / static_cast<double>(queries[i]);
-    return means;
-  }
-};
-
 /// What the scores ask of one query, whatever the head: which keys stand for what.
 struct Query {
-  Index sequence = 0;
   Index position = 0;
   bool is_induction = false;
   std::vector<Index> equal = {};   ///< earlier positions of the same token
   std::vector<Index> copies = {};  ///< those of them that are there by repetition
 };
 
-/// Calls f(query) for every query of the batch.
+/// Calls f(query) for every query of sequence `b` of the batch.
 template <class F>
-void for_each_query(const Batch& batch, const F& f) {
+void for_each_query(const Batch& batch, Index b, const F& f) {
   Query query;
-  for (query.sequence = 0; query.sequence < batch.size(); ++query.sequence)
-    for (query.position = 0; query.position < batch.length(); ++query.position) {
-      const Index b = query.sequence;
-      const Index q = query.position;
-      query.is_induction = batch.kinds(b, q) == Kind::induction;
-      query.equal.clear();
-      query.copies.clear();
-      if (query.is_induction) {
-        for (Index k = 0; k < q; ++k)
-          if (batch.inputs(b, k) == batch.inputs(b, q)) query.equal.push_back(k);
-        for (Index k = batch.earlier_copy(b, q); k >= 0; k = batch.earlier_copy(b, k))
-          query.copies.push_back(k);
-      }
-      f(query);
+  for (query.position = 0; query.position < batch.length(); ++query.position) {
+    const Index q = query.position;
+    query.is_induction = batch.kinds(b, q) == Kind::induction;
+    query.equal.clear();
+    query.copies.clear();
+    if (query.is_induction) {
+      for (Index k = 0; k < q; ++k)
+        if (batch.inputs(b, k) == batch.inputs(b, q)) query.equal.push_back(k);
+      for (Index k = batch.earlier_copy(b, q); k >= 0; k = batch.earlier_copy(b, k))
+        query.copies.push_back(k);
     }
+    f(query);
+  }
 }
 
 /// Adds one query's row of weights, given by `weight(key)`, to the tally.
 template <class Weight>
-void add_query(Tally& tally, const Query& query, const Weight& weight) {
+void add_query(ScoreTally& tally, const Query& query, const Weight& weight) {
   const Index q = query.position;
   tally.add(Score::current_token, weight(q));
   tally.add(Score::first_token, weight(0));
@@ -79,42 +59,116 @@ void add_query(Tally& tally, const Query& query, const Weight& weight) {
   tally.add(Score::induction, after_copy);
 }
 
+/// Of the heads of sequence `b`, from its patterns, a (T, T) each, one after the other.
+void tally_sequence(std::span<ScoreTally> heads, const Real* patterns, const Batch& batch, Index b) {
+  const Index length = batch.length();
+  for_each_query(batch, b, [&](const Query& query) {
+    const Real* row = patterns + query.position * length;
+    for (ScoreTally& head : heads) {
+      add_query(head, query, [&](Index k) { return static_cast<double>(row[k]); });
+      row += length * length;
+    }
+  });
+}
+
+/// Sets of that many heads each, one a sequence, as one set.
+std::vector<HeadScores> scores_of(std::span<const ScoreTally> sequences, std::size_t heads, Index layer) {
+  std::vector<HeadScores> scores;
+  for (std::size_t head = 0; head < heads; ++head) {
+    ScoreTally total;
+    for (std::size_t i = head; i < sequences.size(); i += heads) total.add(sequences[i]);
+    scores.push_back({layer, static_cast<Index>(head), total.means()});
+  }
+  return scores;
+}
+
 }  // namespace
+
+void ScoreTally::add(Score score, double weight) {
+  sums_[static_cast<std::size_t>(score)] += weight;
+  ++queries_[static_cast<std::size_t>(score)];
+}
+
+void ScoreTally::add(const ScoreTally& other) {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i] += other.sums_[i];
+    queries_[i] += other.queries_[i];
+  }
+}
+
+bool ScoreTally::is_empty() const { return queries_ == ScoreTally{}.queries_; }
+
+ScoreValues ScoreTally::means() const {
+  ScoreValues means{};
+  for (std::size_t i = 0; i < means.size(); ++i)
+    means[i] = queries_[i] == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                : sums_[i] / static_cast<double>(queries_[i]);
+  return means;
+}
 
 std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch, Index layer) {
   const Shape& shape = pattern.shape();
   const Index length = batch.length();
   require(shape.rank() == 4 && shape[0] == batch.size() && shape[2] == length && shape[3] == length,
           "[heads] expected a pattern ({}, H, {}, {}), got {}", batch.size(), length, length, shape);
-  std::vector<Tally> tallies(static_cast<std::size_t>(shape[1]));
-  for_each_query(batch, [&](const Query& query) {
-    for (std::size_t head = 0; head < tallies.size(); ++head) {
-      const Index matrix = query.sequence * shape[1] + static_cast<Index>(head);
-      const Real* row = pattern.data() + (matrix * length + query.position) * length;
-      add_query(tallies[head], query, [&](Index k) { return static_cast<double>(row[k]); });
-    }
-  });
-  std::vector<HeadScores> scores;
-  for (std::size_t head = 0; head < tallies.size(); ++head)
-    scores.push_back({layer, static_cast<Index>(head), tallies[head].means()});
-  return scores;
+  const auto heads = static_cast<std::size_t>(shape[1]);
+  std::vector<ScoreTally> tallies(static_cast<std::size_t>(batch.size()) * heads);
+  for (Index b = 0; b < batch.size(); ++b)
+    tally_sequence(std::span(tallies).subspan(static_cast<std::size_t>(b) * heads, heads),
+                   pattern.data() + b * shape[1] * length * length, batch, b);
+  return scores_of(tallies, heads, layer);
 }
 
-Recorder pattern_recorder(const ModelConfig& config) {
-  std::vector<Site> sites;
-  for (Index layer = 0; layer < config.layers; ++layer) sites.push_back(pattern(layer));
-  return Recorder(std::move(sites));
+HeadScorer::HeadScorer(const ModelConfig& config, const Batch& batch)
+    : layers_(config.layers),
+      heads_(config.heads),
+      batch_(batch),
+      tallies_(static_cast<std::size_t>(layers_ * batch.size() * heads_)) {}
+
+std::size_t HeadScorer::place(Index layer, Index sequence) const {
+  return static_cast<std::size_t>((layer * batch_.size() + sequence) * heads_);
 }
 
-std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch,
-                                    std::span<const double> copying) {
-  require(copying.empty() || static_cast<Index>(copying.size()) == config.layers * config.heads,
-          "[heads] expected a copying score for each of {} heads, got {}", config.layers * config.heads,
-          copying.size());
+void HeadScorer::check(const ModelConfig& config) const {
+  require(config.layers == layers_ && config.heads == heads_,
+          "[heads] expected a model of {} layers of {} heads, got {} of {}", layers_, heads_, config.layers,
+          config.heads);
+}
+
+Variable HeadScorer::visit(const Visit& at, const Variable& value) {
+  if (at.site.kind != SiteKind::pattern) return value;
+  const Shape& shape = value.shape();
+  require(at.first_sequence + shape[0] <= batch_.size() && shape[2] == batch_.length(),
+          "[heads] expected patterns of the batch ({}, {}, {}, {}), got {} from sequence {} on",
+          batch_.size(), heads_, batch_.length(), batch_.length(), shape, at.first_sequence);
+  for (Index i = 0; i < shape[0]; ++i) {
+    const Index sequence = at.first_sequence + i;
+    // Shards write to sequences of their own.
+    const auto tallies =
+        std::span(tallies_).subspan(place(at.site.layer, sequence), static_cast<std::size_t>(heads_));
+    std::ranges::fill(tallies, ScoreTally{});
+    tally_sequence(tallies, value.data() + i * heads_ * shape[2] * shape[2], batch_, sequence);
+  }
+  return value;
+}
+
+void HeadScorer::finish(const std::vector<Site>& visited) const {
+  for (Index layer = 0; layer < layers_; ++layer)
+    require(std::ranges::find(visited, pattern(layer)) != visited.end(),
+            "[heads] the pass did not come by {}", pattern(layer));
+}
+
+std::vector<HeadScores> HeadScorer::scores(std::span<const double> copying) const {
+  require(copying.empty() || static_cast<Index>(copying.size()) == layers_ * heads_,
+          "[heads] expected a copying score for each of {} heads, got {}", layers_ * heads_, copying.size());
+  require(std::ranges::none_of(tallies_, &ScoreTally::is_empty),
+          "[heads] expected an evaluation of all {} sequences before their scores", batch_.size());
   std::vector<HeadScores> scores;
-  for (Index layer = 0; layer < config.layers; ++layer) {
-    const std::vector<HeadScores> heads = score_pattern(recorder.at(pattern(layer)), batch, layer);
-    scores.insert(scores.end(), heads.begin(), heads.end());
+  for (Index layer = 0; layer < layers_; ++layer) {
+    const auto of_layer =
+        std::span(tallies_).subspan(place(layer, 0), static_cast<std::size_t>(batch_.size() * heads_));
+    for (const HeadScores& head : scores_of(of_layer, static_cast<std::size_t>(heads_), layer))
+      scores.push_back(head);
   }
   for (std::size_t i = 0; i < copying.size(); ++i)
     scores[i].values[static_cast<std::size_t>(Score::copying)] = copying[i];
@@ -123,18 +177,22 @@ std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig&
 
 std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
                                     const EvaluateOptions& options) {
-  Recorder recorder = pattern_recorder(model.config());
-  evaluate(model, batch, {recorder}, options);
-  return score_heads(recorder, model.config(), batch, copying_scores(model, options.threads));
+  HeadScorer scorer(model.config(), batch);
+  evaluate(model, batch, {scorer}, options);
+  return scorer.scores(copying_scores(model, options.threads));
 }
 
 ScoreValues chance_scores(const Batch& batch, Index vocabulary) {
-  Tally tally;
-  for_each_query(batch, [&](const Query& query) {
-    const double weight = 1 / static_cast<double>(query.position + 1);
-    add_query(tally, query, [&](Index) { return weight; });
-  });
-  ScoreValues scores = tally.means();
+  ScoreTally total;
+  for (Index b = 0; b < batch.size(); ++b) {
+    ScoreTally tally;
+    for_each_query(batch, b, [&](const Query& query) {
+      const double weight = 1 / static_cast<double>(query.position + 1);
+      add_query(tally, query, [&](Index) { return weight; });
+    });
+    total.add(tally);
+  }
+  ScoreValues scores = total.means();
   scores[static_cast<std::size_t>(Score::copying)] = chance_copying(vocabulary);
   return scores;
 }

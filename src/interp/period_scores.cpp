@@ -25,7 +25,7 @@ PeriodOptions period_options(const Config& config, const Task& task, std::vector
           ? task.length()
           : std::min(context, std::max(task.length(), *longest > context / 2 ? context : 2 * *longest));
   if (*shortest < 1 || *longest >= length)
-    throw UsageError(fmt::format("--periods: expected periods from 1 to {}, below the length of {}, got {}",
+    throw UsageError(fmt::format("[heads] expected periods from 1 to {}, below the length of {}, got {}",
                                  length - 1, length, *shortest < 1 ? *shortest : *longest));
   return {std::move(periods), length, config.train.evaluation_sequences, config.train.evaluation_seed};
 }
@@ -42,9 +42,9 @@ std::vector<PeriodScores> scores_at_periods(const Transformer& model, const Peri
     at.period = period;
     at.trained_on = trained_on && trained_on->contains(period);
     if (model.config().layers == 0) continue;
-    Recorder recorder = pattern_recorder(model.config());
-    evaluate(model, batch, {recorder}, evaluation);
-    at.heads = score_heads(recorder, model.config(), batch, copying);
+    HeadScorer scorer(model.config(), batch);
+    evaluate(model, batch, {scorer}, evaluation);
+    at.heads = scorer.scores(copying);
   }
   return scores;
 }

@@ -63,10 +63,9 @@ Batch probe_batch(Index vocabulary, Index length, Index period, const ProbeOptio
 
 Probe probe(const Transformer& model, Index length, Index period, const ProbeOptions& options) {
   const Batch batch = probe_batch(model.config().vocabulary, length, period, options);
-  Recorder patterns = pattern_recorder(model.config());
-  const Evaluation evaluation = evaluate(model, batch, {patterns}, options.evaluate);
-  return {period, evaluation, score_heads(patterns, model.config(), batch),
-          chance_scores(batch, model.config().vocabulary)};
+  HeadScorer scorer(model.config(), batch);
+  const Evaluation evaluation = evaluate(model, batch, {scorer}, options.evaluate);
+  return {period, evaluation, scorer.scores(), chance_scores(batch, model.config().vocabulary)};
 }
 
 }  // namespace tapehead

@@ -66,14 +66,14 @@ Trainer resume_scored_run(const RunDirectory& run, int threads) {
 }
 
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
-  Recorder patterns = pattern_recorder(trainer.config().model);
+  const Batch evaluated_on = evaluation_batch(trainer.config(), trainer.task());
+  HeadScorer scorer(trainer.config().model, evaluated_on);
   Scores scores;
   RunObserver scoring = observer;
-  scoring.watch.add(patterns);
+  scoring.watch.add(scorer);
   scoring.evaluated = [&](const Trainer& at, const Batch& batch, const Evaluation& evaluation) {
-    scores = score_heads(patterns, at.config().model, batch, copying_scores(at.model(), at.threads()));
+    scores = scorer.scores(copying_scores(at.model(), at.threads()));
     append_head_scores(run, at, scores);
-    patterns.clear();
     if (observer.evaluated) observer.evaluated(at, batch, evaluation);
   };
   scoring.ring_score = [&] { return best_score(scores, trainer.config().train.ring_score); };

@@ -7,6 +7,7 @@
 #include "support/models.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/copying.h"
+#include "tapehead/nn/recorder.h"
 #include "tapehead/tasks/repeated_sequence.h"
 
 using namespace tapehead;
@@ -259,18 +260,41 @@ TEST_CASE("the scores of a model are those of its recorded patterns, layer by la
     for (const HeadScores& head : score_pattern(recorder.at(pattern(layer)), batch, layer))
       expected.push_back(head);
   REQUIRE(expected.size() == 4);
-  Recorder patterns = pattern_recorder(config);
-  evaluate(model, batch, {patterns});
-  CHECK(same_scores(score_heads(patterns, config, batch), expected));  // copying is not a number
+  HeadScorer scorer(config, batch);
+  for (const Index shard : {7, 1, 3}) {
+    evaluate(model, batch, {scorer}, {.shard = shard});
+    CHECK(same_scores(scorer.scores(), expected));  // copying is not a number
+  }
   const std::vector<double> copying = copying_scores(model);
   for (std::size_t i = 0; i < 4; ++i)
     expected[i].values[static_cast<std::size_t>(Score::copying)] = copying[i];
   CHECK_FALSE(same_scores({expected[0]}, {expected[1]}));
   CHECK(same_scores(score_heads(model, batch), expected));
   CHECK(same_scores(score_heads(model, batch, {.threads = 3}), expected));
-  CHECK(same_scores(score_heads(patterns, config, batch, copying), expected));
-  CHECK_THROWS_WITH_AS(score_heads(patterns, config, batch, {copying.data(), 3}),
+  CHECK(same_scores(scorer.scores(copying), expected));
+  CHECK_THROWS_WITH_AS(scorer.scores({copying.data(), 3}),
                        doctest::Contains("a copying score for each of 4 heads, got 3"), Error);
+}
+
+TEST_CASE("scores are given of a whole batch, and of the batch and model they were asked for") {
+  ModelConfig config = attention_only();
+  config.vocabulary = 16;
+  config.context = 20;
+  const Batch batch = sampled_batch(4);
+  HeadScorer scorer(config, batch);
+  CHECK_THROWS_WITH_AS(scorer.scores(), doctest::Contains("expected an evaluation of all 4 sequences"),
+                       Error);
+  const Transformer model = random_model(config);
+  evaluate(model, batch.rows(0, 3), {scorer});
+  CHECK_THROWS_WITH_AS(scorer.scores(), doctest::Contains("expected an evaluation of all 4 sequences"),
+                       Error);
+  CHECK_THROWS_WITH_AS(evaluate(model, sampled_batch(5), {scorer}),
+                       doctest::Contains("expected patterns of the batch (4, 2, 20, 20)"), Error);
+  config.layers = 1;
+  CHECK_THROWS_WITH_AS(evaluate(random_model(config), batch, {scorer}),
+                       doctest::Contains("expected a model of 2 layers of 2 heads, got 1 of 2"), Error);
+  HeadScorer none({.vocabulary = 16, .context = 20, .layers = 0}, batch);
+  CHECK(none.scores().empty());
 }
 
 TEST_CASE("a model whose queries are zero scores the chance level in every head") {

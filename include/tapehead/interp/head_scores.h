@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tapehead/nn/recorder.h"
+#include "tapehead/nn/pass.h"
 #include "tapehead/nn/transformer.h"
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/evaluate.h"
@@ -60,19 +60,51 @@ struct HeadScores {
   double operator[](Score score) const { return values[static_cast<std::size_t>(score)]; }
 };
 
+/// Sums of attention weights, and over how many queries, for each score. Scores of a batch are sums of its
+/// sequences' sums, in their order, so that no bit depends on how it was cut.
+class ScoreTally {
+ public:
+  void add(Score score, double weight);
+  void add(const ScoreTally& other);
+  bool is_empty() const;
+  /// NaN where there was no query.
+  ScoreValues means() const;
+
+ private:
+  ScoreValues sums_{};
+  std::array<Index, kScores.size()> queries_{};
+};
+
 /// Scores of one layer's heads from its pattern (B, H, T, T) on the batch; copying, which a pattern does not
 /// tell, is NaN.
 std::vector<HeadScores> score_pattern(const Tensor& pattern, const Batch& batch, Index layer);
 
-/// A recorder of all patterns of a model, for an evaluation that is made anyway.
-Recorder pattern_recorder(const ModelConfig& config);
+/// Scores all heads of a model from an evaluation of the batch that is made anyway. It keeps a few sums a
+/// head and sequence, and no pattern, so a batch may be as large as an evaluation's.
+class HeadScorer : public Watcher {
+ public:
+  /// `batch` has to outlive it.
+  HeadScorer(const ModelConfig& config, const Batch& batch);
 
-/// Scores of all heads, layer by layer, from what such a recorder saw of the batch. `copying` are the model's
-/// copying_scores; without them these scores are NaN. Throws Error for another number of them.
-std::vector<HeadScores> score_heads(const Recorder& recorder, const ModelConfig& config, const Batch& batch,
-                                    std::span<const double> copying = {});
+  /// Layer by layer, of the last evaluation. `copying` are the model's copying_scores; without them these
+  /// scores are NaN. Throws Error for another number of them, and before an evaluation of the whole batch.
+  std::vector<HeadScores> scores(std::span<const double> copying = {}) const;
 
-/// The same with the copying scores, from an evaluation of its own.
+  void check(const ModelConfig& config) const override;
+  Variable visit(const Visit& at, const Variable& value) override;
+  void finish(const std::vector<Site>& visited) const override;
+
+ private:
+  /// Where the sums of that layer's first head for that sequence are.
+  std::size_t place(Index layer, Index sequence) const;
+
+  Index layers_;
+  Index heads_;
+  const Batch& batch_;
+  std::vector<ScoreTally> tallies_;  // by layer, sequence, head
+};
+
+/// The scores of all heads, copying with them, from an evaluation of its own.
 std::vector<HeadScores> score_heads(const Transformer& model, const Batch& batch,
                                     const EvaluateOptions& options = {});
 
