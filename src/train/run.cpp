@@ -93,6 +93,7 @@ class Session {
   void evaluate_now(const Trainer::StepReport* last);
   double ring_score(const Evaluation& evaluation) const;
   void save();
+  void hear_earlier_scores();
   void save_window(bool unfinished);
   void flush_tables() const;
 
@@ -113,8 +114,20 @@ Session::Session(Trainer& trainer, const RunDirectory& run, const RunObserver& o
       batch_(evaluation_batch(trainer.config(), trainer.task())),
       seconds_before_(cut_tables(run, trainer.step())),
       ring_(config()) {
-  if (config().ring_snapshots > 0)
-    for (const ScoreAt& at : ring_scores(run)) ring_.scored(at.step, at.score);
+  if (config().ring_snapshots > 0) hear_earlier_scores();
+}
+
+/// What the ring would know if this session had begun with the run: the rises so far, and what it has saved.
+void Session::hear_earlier_scores() {
+  const std::vector<Index> saved = run_.checkpoint_steps();
+  for (const ScoreAt& at : ring_scores(run_)) {
+    ring_.scored(at.step, at.score);
+    for (const Index step : saved)
+      if (step != saved.front() && step < trainer_.step() && ring_.is_in_window(step) &&
+          !is_checkpoint_step(config(), step) &&
+          std::ranges::find(window_steps_, step) == window_steps_.end())
+        window_steps_.push_back(step);
+  }
 }
 
 void Session::evaluate_now(const Trainer::StepReport* last) {
@@ -153,25 +166,22 @@ void Session::save() {
   std::erase(window_steps_, trainer_.step());
 }
 
-/// Saves the ring's window if it is whole by now, or, `unfinished`, as it is; removes the one before.
+/// Saves the ring's window if it is whole by now, or, `unfinished`, as it is; removes what was one before.
 void Session::save_window(bool unfinished) {
   const SnapshotRing::Snapshots window = ring_.take_window(trainer_.step(), unfinished);
   if (window.empty()) return;
   require_finite(trainer_);
   flush_tables();
-  const std::vector<Index> before = std::exchange(window_steps_, {});
   for (const auto& snapshot : window) {
     const std::filesystem::path file = run_.checkpoint_file(snapshot->step);
-    const bool there = std::filesystem::exists(file);
-    if (!there)
-      save_snapshot(file, trainer_.config(), trainer_.model().parameters(), *snapshot,
-                    trainer_.task().fingerprint());
-    if (!there || std::ranges::find(before, snapshot->step) != before.end())
-      window_steps_.push_back(snapshot->step);
+    if (std::filesystem::exists(file)) continue;
+    save_snapshot(file, trainer_.config(), trainer_.model().parameters(), *snapshot,
+                  trainer_.task().fingerprint());
+    window_steps_.push_back(snapshot->step);
   }
-  for (const Index step : before)
-    if (std::ranges::find(window_steps_, step) == window_steps_.end())
-      std::filesystem::remove(run_.checkpoint_file(step));
+  for (const Index step : window_steps_)
+    if (!ring_.is_in_window(step)) std::filesystem::remove(run_.checkpoint_file(step));
+  std::erase_if(window_steps_, [&](Index step) { return !ring_.is_in_window(step); });
 }
 
 bool Session::train() {

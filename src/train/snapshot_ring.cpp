@@ -22,21 +22,24 @@ void SnapshotRing::scored(double step, double score) {
     if (rise > steepest_) {
       steepest_ = rise;
       end_ = (step + *last_step_) / 2 + static_cast<double>(count_ * interval_) / 2;
+      is_due_ = true;
     }
   }
   last_step_ = step;
   last_score_ = score;
 }
 
+bool SnapshotRing::is_in_window(Index step) const {
+  const auto at = static_cast<double>(step);
+  return end_ && wants(step) && at > *end_ - static_cast<double>(count_ * interval_) && at <= *end_;
+}
+
 SnapshotRing::Snapshots SnapshotRing::take_window(Index step, bool unfinished) {
   Snapshots window;
-  if (!end_ || (static_cast<double>(step) < *end_ && !unfinished)) return window;
-  const double begin = *end_ - static_cast<double>(count_ * interval_);
-  for (const auto& snapshot : snapshots_) {
-    const auto at = static_cast<double>(snapshot->step);
-    if (at > begin && at <= *end_) window.push_back(snapshot);
-  }
-  end_.reset();
+  if (!is_due_ || (static_cast<double>(step) < *end_ && !unfinished)) return window;
+  for (const auto& snapshot : snapshots_)
+    if (is_in_window(snapshot->step)) window.push_back(snapshot);
+  is_due_ = false;
   return window;
 }
 

@@ -485,6 +485,15 @@ RunObserver scoring(Index& step, bool steeper_later = false) {
   return observer;
 }
 
+/// heads.csv of these scores, each the best of its step's four heads.
+std::string ring_heads(const std::vector<std::pair<int, const char*>>& scores) {
+  std::string heads = "step,layer,head,induction\n";
+  for (const auto& [step, score] : scores)
+    for (int head = 0; head < 4; ++head)
+      heads += fmt::format("{},{},{},{}\n", step, head / 2, head % 2, head == 2 ? score : "0");
+  return heads;
+}
+
 }  // namespace
 
 TEST_CASE("the ring's window is saved as the checkpoints that a dense schedule saves, and changes no bit") {
@@ -529,15 +538,28 @@ TEST_CASE("a stop saves the window as far as it is there, and going on saves the
   CHECK_FALSE(train_run(trainer, run, observer));
   CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   // The scores until here are read from heads.csv.
-  std::string heads = "step,layer,head,induction\n";
-  for (const auto& [at, score] : {std::pair(0, "0"), {4, "0.1"}, {8, "0.1"}, {12, "0.5"}})
-    for (int head = 0; head < 4; ++head)
-      heads += fmt::format("{},{},{},{}\n", at, head / 2, head % 2, head == 2 ? score : "0");
-  put(run.heads_file(), heads);
+  put(run.heads_file(), ring_heads({{0, "0"}, {4, "0.1"}, {8, "0.1"}, {12, "0.5"}}));
   Trainer resumed = resume_run(run, 1);
   CHECK(train_run(resumed, run, scoring(step)));
   CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20});
   CHECK(same_bits(resumed, straight.trainer));
+}
+
+TEST_CASE("a run that was stopped forgets the window of a rise less steep as one that was not") {
+  const Config config = ring_config(6);
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  Index step = 0;
+  RunObserver observer = scoring(step, true);
+  // A ring that begins anew at step 14 has nothing in its own hands of the windows before.
+  observer.should_stop = [&] { return trainer.step() == 14; };
+  CHECK_FALSE(train_run(trainer, run, observer));
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 8, 9, 10, 11, 12, 13, 14});
+  put(run.heads_file(), ring_heads({{0, "0"}, {4, "0.1"}, {8, "0.1"}, {12, "0.5"}}));
+  Trainer resumed = resume_run(run, 1);
+  CHECK(train_run(resumed, run, scoring(step, true)));
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 14, 16, 17, 18, 19, 20});
 }
 
 TEST_CASE(

@@ -29,6 +29,9 @@ class SnapshotRing {
   /// Hears of an evaluation, in their order. One that is not a number counts as none.
   void scored(double step, double score);
 
+  /// Whether a snapshot of this step belongs to the window around the steepest rise so far.
+  bool is_in_window(Index step) const;
+
   /// The snapshots of the window, in order: once they are all there by this step, or, `unfinished`, those
   /// that are there. Empty where none is due.
   Snapshots take_window(Index step, bool unfinished = false);
@@ -40,7 +43,8 @@ class SnapshotRing {
   std::optional<double> last_step_;
   double last_score_ = 0;
   double steepest_ = 0;
-  std::optional<double> end_;  // of the window that is to be taken
+  std::optional<double> end_;  // of the window around the steepest rise
+  bool is_due_ = false;        // whether that window is still to be handed out
 };
 
 }  // namespace tapehead
