@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tapehead/base/require.h"
+#include "tapehead/train/config_rules.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead::app {
@@ -53,6 +54,13 @@ Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run
   return checkpoint;
 }
 
+Index sequences_given(const Arguments& arguments, Index least, Index length) {
+  const Index count = arguments.number("sequences", least);
+  const std::string complaint = complaint_about_sequences(count, length);
+  if (!complaint.empty()) throw UsageError("--sequences: " + complaint);
+  return count;
+}
+
 void add_run_options(Arguments& arguments) {
   add_step_option(arguments);
   arguments.options()("sequences", "how many sequences to evaluate on (default: as the run did)",
@@ -65,7 +73,8 @@ LoadedRun load_run(const Arguments& arguments) {
   RunDirectory directory = RunDirectory::open(arguments.positional());
   Checkpoint checkpoint = chosen_checkpoint(arguments, directory);
   Config config = checkpoint.config;
-  if (arguments.has("sequences")) config.train.evaluation_sequences = arguments.number("sequences", 1);
+  if (arguments.has("sequences"))
+    config.train.evaluation_sequences = sequences_given(arguments, 1, config.task.length);
   std::unique_ptr<Task> task = task_of(checkpoint);
   Batch batch = evaluation_batch(config, *task);
   return {std::move(directory), std::move(checkpoint), std::move(task), std::move(batch)};

@@ -18,6 +18,9 @@ namespace tapehead::app {
 
 namespace {
 
+/// With fewer sequences a period, chance would have a say in a verdict, which has no intervals.
+constexpr Index kFewestSequences = 16;
+
 std::string holds_in_words(const Evidence& evidence) {
   return !evidence.is_known ? "not known" : evidence.holds() ? "yes" : "no";
 }
@@ -90,8 +93,10 @@ int verdict_command(const Words& words) {
       "or none.",
       "RUN");
   add_step_option(arguments);
-  arguments.options()("sequences", "how many sequences a period to probe with (default: 64)",
-                      cxxopts::value<std::string>(), "N");
+  arguments.options()(
+      "sequences",
+      fmt::format("how many sequences a period to probe with, {} or more (default: 64)", kFewestSequences),
+      cxxopts::value<std::string>(), "N");
   arguments.options()("no-twin", "do without the one-layer twin, which takes a training of its own");
   arguments.add_threads();
   arguments.add_json();
@@ -101,7 +106,8 @@ int verdict_command(const Words& words) {
   const Batch own = evaluation_batch(run.checkpoint.config, *run.task);
   ProbeOptions options{.evaluate = {.threads = arguments.threads()},
                        .seed = run.checkpoint.config.train.evaluation_seed};
-  if (arguments.has("sequences")) options.sequences = arguments.number("sequences", 1);
+  if (arguments.has("sequences"))
+    options.sequences = sequences_given(arguments, kFewestSequences, run.checkpoint.config.task.length);
   const std::optional<Checkpoint> twin = twin_of(run, arguments);
   const Verdict verdict = judge(run.checkpoint.model, *run.task, own, twin ? &twin->model : nullptr, options);
   arguments.flag("json") ? print_json(run, verdict, options.sequences)

@@ -75,11 +75,8 @@ void check(const Transformer& model, const Batch& batch, const Batch& reference,
 
 /// How many sequences a thread takes at once.
 Index shard_size(const Needs& needs, const Batch& batch, const ModelConfig& config, Index wanted) {
-  Index numbers = 1;
-  for (const std::vector<Site>* sites : {&needs.plain, &needs.others})
-    for (const Site& site : *sites)
-      numbers +=
-          batch.length() * (site.kind == SiteKind::pattern ? config.heads * batch.length() : config.width);
+  const Index numbers = 1 + recorded_numbers(needs.plain, config, batch.length()) +
+                        recorded_numbers(needs.others, config, batch.length());
   return std::clamp<Index>(kMostKept / (numbers * static_cast<Index>(sizeof(Real))), 1, wanted);
 }
 

@@ -5,6 +5,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/nn/edits.h"
 #include "tapehead/nn/recorder.h"
+#include "tapehead/tensor/memory.h"
 
 namespace tapehead {
 
@@ -39,6 +40,19 @@ std::vector<Patch> places_of(const PatchingGrid& grid, const ModelConfig& config
   return places;
 }
 
+/// Throws UsageError if the activations at these sites fill more than half of the memory.
+void require_fit(std::vector<Site> sites, const std::vector<Site>& others, const ModelConfig& config,
+                 const Batch& batch) {
+  sites.insert(sites.end(), others.begin(), others.end());
+  const double bytes = static_cast<double>(recorded_numbers(sites, config, batch.length())) * sizeof(Real) *
+                       static_cast<double>(batch.size());
+  if (bytes > physical_memory() / 2)
+    throw UsageError(
+        fmt::format("[patching] expected sequences whose activations fit in half of this machine's {:.3g} GB "
+                    "of memory, got {}, which take {:.3g} GB",
+                    physical_memory() / 1e9, batch.size(), bytes / 1e9));
+}
+
 /// The two plain runs, and what is needed of them to patch one into the other.
 class Patcher {
  public:
@@ -51,6 +65,7 @@ class Patcher {
         options_(options),
         clean_values_(sites_of(grid, model.config())),
         corrupted_values_(kept(grid.to, model.config())) {
+    require_fit(sites_of(grid, model.config()), kept(grid.to, model.config()), model.config(), pairs.clean);
     clean = evaluate(model, pairs.clean, {clean_values_}, options);
     corrupted = evaluate(model, corrupted_batch_, {corrupted_values_}, options);
   }

@@ -7,6 +7,13 @@
 
 namespace tapehead {
 
+Index recorded_numbers(const std::vector<Site>& sites, const ModelConfig& config, Index length) {
+  Index numbers = 0;
+  for (const Site& site : sites)
+    numbers += length * (site.kind == SiteKind::pattern ? config.heads * length : config.width);
+  return numbers;
+}
+
 Recorder::Recorder(std::vector<Site> sites) {
   for (const Site& site : sites) {
     require(site.head == kAllHeads, "[recorder] record all heads of a site, not {} alone", site);

@@ -17,16 +17,11 @@ namespace {
 
 /// That the largest arrays beside the parameters fit in half of the memory; the model checks its own.
 std::vector<Rule> memory_rules(const Config& config) {
-  // Inputs, targets, kinds and copies of each position.
-  constexpr double kPositionBytes = 13;
   const double memory = physical_memory();
   const auto length = static_cast<double>(config.task.length);
   const auto sequences_fit = [&](const char* name, Index count) {
-    return Rule{
-        kPositionBytes * static_cast<double>(count) * length <= memory / 2,
-        {name, "task.length"},
-        fmt::format("expected sequences that fit in half of this machine's {:.3g} GB of memory, got {}",
-                    memory / 1e9, count)};
+    std::string complaint = complaint_about_sequences(count, config.task.length);
+    return Rule{complaint.empty(), {name, "task.length"}, std::move(complaint)};
   };
   const double pattern = static_cast<double>(sizeof(Real)) * length * length *
                          static_cast<double>(std::min(config.train.shard, config.train.batch)) *
@@ -140,6 +135,15 @@ std::vector<Rule> checkpoint_rules(const Config& config) {
 }
 
 }  // namespace
+
+std::string complaint_about_sequences(Index count, Index length) {
+  // Inputs, targets, kinds and copies of each position.
+  constexpr double kPositionBytes = 13;
+  const double memory = physical_memory();
+  if (kPositionBytes * static_cast<double>(count) * static_cast<double>(length) <= memory / 2) return "";
+  return fmt::format("expected sequences that fit in half of this machine's {:.3g} GB of memory, got {}",
+                     memory / 1e9, count);
+}
 
 std::vector<Rule> rules_of(const Config& config) {
   const ModelConfig& model = config.model;

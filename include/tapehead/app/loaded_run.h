@@ -21,6 +21,10 @@ void add_step_option(Arguments& arguments);
 /// and Error for one that holds a number that is not finite.
 Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run);
 
+/// The number that --sequences gives. Throws UsageError for one below `least`, and for more sequences of that
+/// length than fit in memory.
+Index sequences_given(const Arguments& arguments, Index least, Index length);
+
 /// Adds --step, --sequences (how many to evaluate on), --threads and --json.
 void add_run_options(Arguments& arguments);
 /// Opens the run that the arguments name. Throws UsageError where there is none, or no such checkpoint.

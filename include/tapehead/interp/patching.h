@@ -39,9 +39,10 @@ struct Patching {
 /// all other attention and feed-forward outputs between the two stay as in the corrupted run, and what the
 /// receiver then reads is put into a second one (path patching: Wang et al. 2023, appendix B; Goldowsky-Dill
 /// et al. 2023). Places not below the receiver are left out. The same bits for any number of threads.
-/// Throws UsageError for a grid that the model does not have, or of which nothing lies below the receiver;
-/// Error where the right token is not likelier on the clean sequences by more than their spread (the 95 %
-/// interval of the difference), for then there is nothing to restore.
+/// Throws UsageError for a grid that the model does not have, or of which nothing lies below the receiver,
+/// and for more sequences than fit in memory; Error where the right token is not likelier on the clean
+/// sequences by more than their spread (the 95 % interval of the difference), for then there is nothing to
+/// restore.
 Patching patch(const Transformer& model, const PatchingPairs& pairs, const PatchingGrid& grid,
                const EvaluateOptions& options = {});
 

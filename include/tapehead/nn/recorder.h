@@ -9,6 +9,9 @@
 
 namespace tapehead {
 
+/// How many numbers a recorder of these sites keeps of one sequence of that length.
+Index recorded_numbers(const std::vector<Site>& sites, const ModelConfig& config, Index length);
+
 class Recorder : public Watcher {
  public:
   /// Will record these sites, all heads of each. Throws Error for a site with a head.

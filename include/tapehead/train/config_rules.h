@@ -18,6 +18,9 @@ struct Rule {
   std::string message;
 };
 
+/// The complaint about so many sequences of that length; empty if they fit in half of the memory.
+std::string complaint_about_sequences(Index count, Index length);
+
 /// All of them, kept or broken.
 std::vector<Rule> rules_of(const Config& config);
 
