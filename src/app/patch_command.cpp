@@ -55,7 +55,8 @@ Patchings patchings_of(const Arguments& arguments, const std::string& run, const
   const std::unique_ptr<Task> task = task_of(checkpoint);
   std::optional<Index> sequence;
   if (arguments.has("sequence")) sequence = arguments.number("sequence", 0);
-  const Index count = arguments.has("sequences") ? arguments.number("sequences", 2) : kSequences;
+  const Index count =
+      arguments.has("sequences") ? sequences_given(arguments, 2, config.task.length) : kSequences;
   Patchings result{
       run,
       checkpoint.step,
@@ -183,6 +184,17 @@ void print_tables(const Patchings& result) {
   }
 }
 
+/// Throws Error, with a way out, for a table that cannot be read.
+void add_to_table(const std::filesystem::path& file, const CsvTable& fresh) {
+  CsvTable earlier({});
+  try {
+    if (std::filesystem::exists(file)) earlier = CsvTable::read(file);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; with it removed, these grids begin another", error.what()));
+  }
+  with_grids(earlier, fresh).write(file);
+}
+
 }  // namespace
 
 int patch_command(const Words& words) {
@@ -216,9 +228,7 @@ int patch_command(const Words& words) {
   arguments.flag("json") ? print_json(result) : print_tables(result);
   std::cout.flush();
   if (arguments.has("layer")) return 0;
-  const std::filesystem::path file = run.table_file("patching");
-  const CsvTable earlier = std::filesystem::exists(file) ? CsvTable::read(file) : CsvTable({});
-  with_grids(earlier, patching_table(result.grids, result.pairs, result.step)).write(file);
+  add_to_table(run.table_file("patching"), patching_table(result.grids, result.pairs, result.step));
   return 0;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> plot_run(const RunDirectory& run) {
+DrawnFigures plot_run(const RunDirectory& run) {
   for (const auto& [table, command] :
        {std::pair(run.metrics_file(), "train"), std::pair(run.heads_file(), "train"),
         std::pair(run.table_file("ablation"), "ablate")})
@@ -58,12 +58,14 @@ int plot_command(const Words& words) {
   for (const std::string& path : arguments.positionals()) runs.push_back(RunDirectory::open(path));
   if (runs.size() == 1 && arguments.has("out"))
     throw UsageError("--out goes with several runs; one run's figures are drawn into the run");
-  const std::vector<fs::path> files =
+  const DrawnFigures drawn =
       runs.size() == 1 ? plot_run(runs.front())
-                       : draw_curves(runs, arguments.has("out") ? fs::path(arguments.text("out"))
-                                                                : folder_of(runs) / "figures");
-  for (const fs::path& figure : files) std::cout << figure.string() << "\n";
-  return 0;
+                       : DrawnFigures{draw_curves(runs, arguments.has("out") ? fs::path(arguments.text("out"))
+                                                                             : folder_of(runs) / "figures"),
+                                      {}};
+  for (const fs::path& figure : drawn.files) std::cout << figure.string() << "\n";
+  for (const std::string& fault : drawn.faults) spdlog::error("{}", fault);
+  return drawn.faults.empty() ? 0 : 1;
 }
 
 }  // namespace tapehead::app

@@ -1,8 +1,10 @@
 #include "tapehead/report/figures.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/attention_figure.h"
@@ -18,6 +20,7 @@
 #include "tapehead/study/formation.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/run_tables.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead {
@@ -34,38 +37,72 @@ double plain_accuracy(const CsvTable& ablations) {
   return ablations.has("accuracy_plain") ? ablations.number(0, "accuracy_plain") : std::nan("");
 }
 
-/// What the training wrote: losses and scores over its steps.
-std::vector<Figure> figures_of_training(const RunDirectory& run, const Batch& batch) {
-  const Config& config = run.config();
-  const CsvTable metrics = table_in(run.metrics_file());
-  const CsvTable heads = table_in(run.heads_file());
-  // Only where copying is the task does learning it have a beginning and an end.
-  const bool forms = metrics.rows() > 0 && task_kind(config.task.name).repeats;
-  const Formation formation = forms ? formation_of(metrics) : Formation{};
-  std::vector<Figure> figures;
-  if (metrics.rows() > 0)
-    figures.push_back(loss_figure(metrics, table_in(run.table_file("floors")), formation, config));
-  if (heads.rows() > 0)
-    figures.push_back(head_figure(heads, chance_scores(batch, config.model.vocabulary), formation, config));
-  return figures;
+/// Draws figures one by one, and goes on after one that cannot be drawn.
+class Drawing {
+ public:
+  explicit Drawing(fs::path folder) : folder_(std::move(folder)) {}
+
+  /// `figure_of` gives the figure, or nothing where there are no data yet.
+  template <class FigureOf>
+  void add(const FigureOf& figure_of) {
+    try {
+      if (const std::optional<Figure> figure = figure_of())
+        for (fs::path& file : draw(*figure, folder_)) drawn_.files.push_back(std::move(file));
+    } catch (const Error& error) {
+      if (std::ranges::find(drawn_.faults, error.what()) == drawn_.faults.end())
+        drawn_.faults.emplace_back(error.what());
+    }
+  }
+
+  DrawnFigures drawn() && { return std::move(drawn_); }
+
+ private:
+  fs::path folder_;
+  DrawnFigures drawn_;
+};
+
+/// When the run's heads formed, where copying is the task: only there learning it has a beginning and an end.
+Formation formation_in(const CsvTable& metrics, const Config& config) {
+  return metrics.rows() > 0 && task_kind(config.task.name).repeats ? formation_of(metrics) : Formation{};
 }
 
-/// What the last checkpoint's heads look at in one sequence of the batch.
-Figure figure_of_attention(const Checkpoint& checkpoint, const Task& task, const Batch& batch) {
-  const Batch sequence = sequence_to_show(batch);
+/// What the training wrote: losses and scores over its steps.
+void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
+  const Config& config = run.config();
+  drawing.add([&]() -> std::optional<Figure> {
+    const CsvTable metrics = whole_metrics(run);
+    if (metrics.rows() == 0) return std::nullopt;
+    return loss_figure(metrics, table_in(run.table_file("floors")), formation_in(metrics, config), config);
+  });
+  drawing.add([&]() -> std::optional<Figure> {
+    const CsvTable heads = whole_heads(run);
+    if (heads.rows() == 0) return std::nullopt;
+    return head_figure(heads, chance_scores(evaluation_batch(config), config.model.vocabulary),
+                       formation_in(whole_metrics(run), config), config);
+  });
+}
+
+/// What the last checkpoint's heads look at in one sequence of the evaluation batch.
+Figure figure_of_attention(const RunDirectory& run) {
+  const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
   const Config& config = checkpoint.config;
+  const std::unique_ptr<Task> task = task_of(checkpoint);
+  const Batch batch = evaluation_batch(config, *task);
+  const Batch sequence = sequence_to_show(batch);
   return attention_figure(checkpoint.model, sequence,
-                          token_signs(sequence.inputs, config.model.vocabulary, task.tokenizer().get()),
+                          token_signs(sequence.inputs, config.model.vocabulary, task->tokenizer().get()),
                           score_heads(checkpoint.model, batch), config, checkpoint.step);
 }
 
 /// What was made of a checkpoint later: a figure for each table that has rows.
-std::vector<Figure> figures_of_findings(const RunDirectory& run) {
+void add_figures_of_findings(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
-  std::vector<Figure> figures;
   const auto add = [&](std::string_view name, const auto& figure_of) {
-    if (const CsvTable table = table_in(run.table_file(name)); table.rows() > 0)
-      figures.push_back(figure_of(table));
+    drawing.add([&]() -> std::optional<Figure> {
+      const CsvTable table = table_in(run.table_file(name));
+      if (table.rows() == 0) return std::nullopt;
+      return figure_of(table);
+    });
   };
   add("ablation",
       [&](const CsvTable& table) { return ablation_figure(table, plain_accuracy(table), config); });
@@ -77,35 +114,25 @@ std::vector<Figure> figures_of_findings(const RunDirectory& run) {
   add("eigenvalues", [&](const CsvTable& table) { return eigenvalue_figure(table, config); });
   add("attribution", [&](const CsvTable& table) { return attribution_figure(table, config); });
   add("lens", [&](const CsvTable& table) { return lens_figure(table, config); });
-  return figures;
 }
 
 }  // namespace
 
-std::vector<fs::path> draw_figures(const RunDirectory& run) {
-  const Config& config = run.config();
-  std::optional<Checkpoint> checkpoint;
-  if (config.model.layers > 0 && !run.checkpoint_steps().empty())
-    checkpoint.emplace(load_checkpoint(run.latest_checkpoint()));
-  const std::unique_ptr<Task> task =
-      checkpoint ? task_of(*checkpoint) : make_task(config.task, config.model.vocabulary);
-  const Batch batch = evaluation_batch(config, *task);
-
-  std::vector<fs::path> files;
-  const auto draw_one = [&](const Figure& figure) {
-    for (fs::path& file : draw(figure, run.figures_folder())) files.push_back(std::move(file));
-  };
-  for (const Figure& figure : figures_of_training(run, batch)) draw_one(figure);
-  if (checkpoint) draw_one(figure_of_attention(*checkpoint, *task, batch));
-  for (const Figure& figure : figures_of_findings(run)) draw_one(figure);
-  return files;
+DrawnFigures draw_figures(const RunDirectory& run) {
+  Drawing drawing(run.figures_folder());
+  add_figures_of_training(drawing, run);
+  if (run.config().model.layers > 0 && !run.checkpoint_steps().empty())
+    drawing.add([&]() -> std::optional<Figure> { return figure_of_attention(run); });
+  add_figures_of_findings(drawing, run);
+  return std::move(drawing).drawn();
 }
 
 std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::path& folder) {
   std::vector<CsvTable> metrics;
   std::vector<Config> configs;
   for (const RunDirectory& run : runs) {
-    metrics.push_back(CsvTable::read(run.metrics_file()));
+    metrics.push_back(whole_metrics(run));
+    require(metrics.back().rows() > 0, "[figures] {} holds no evaluation yet", run.metrics_file().string());
     configs.push_back(run.config());
   }
   return draw(curves_figure(metrics, configs), folder);

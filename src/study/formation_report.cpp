@@ -6,6 +6,7 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/train/config_fields.h"
+#include "tapehead/train/run_tables.h"
 
 namespace tapehead {
 
@@ -149,9 +150,7 @@ FormationReport formation_report(const RunDirectory& run) {
     throw UsageError(
         fmt::format("[formation] {} is of the task {}, in which learning to copy has no beginning and no end",
                     run.path().string(), run.config().task.name));
-  const bool scored = std::filesystem::exists(run.heads_file());
-  return formation_report(CsvTable::read(run.metrics_file()),
-                          scored ? CsvTable::read(run.heads_file()) : CsvTable({}));
+  return formation_report(whole_metrics(run), whole_heads(run));
 }
 
 CsvTable formation_table(std::span<const FormationReport> reports, std::span<const std::string> names) {

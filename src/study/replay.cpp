@@ -13,16 +13,19 @@ namespace {
 
 bool equal(std::span<const Real> a, std::span<const Real> b) { return std::ranges::equal(a, b); }
 
-/// Whether the checkpoint holds what the trainer has come to.
-bool is_same(const Trainer& trainer, const std::filesystem::path& file) {
+/// What the checkpoint holds in place of what the trainer has come to; nothing where it holds that.
+std::optional<std::string> departure(const Trainer& trainer, const std::filesystem::path& file) try {
   const Trainer saved(file, 1);
   const auto same_state = [](const Optimizer::State& a, const Optimizer::State& b) {
     return a.name == b.name && equal(a.values.values(), b.values.values());
   };
-  return saved.step() == trainer.step() && saved.config() == trainer.config() &&
-         equal(saved.model().parameters().values(), trainer.model().parameters().values()) &&
-         saved.optimizer().steps() == trainer.optimizer().steps() &&
-         std::ranges::equal(saved.optimizer().state(), trainer.optimizer().state(), same_state);
+  const bool is_same = saved.step() == trainer.step() && saved.config() == trainer.config() &&
+                       equal(saved.model().parameters().values(), trainer.model().parameters().values()) &&
+                       saved.optimizer().steps() == trainer.optimizer().steps() &&
+                       std::ranges::equal(saved.optimizer().state(), trainer.optimizer().state(), same_state);
+  return is_same ? std::nullopt : std::optional<std::string>("other parameters, averages or config");
+} catch (const Error& error) {
+  return error.what();
 }
 
 /// Whether the run starts from a model that its seeds do not give.
@@ -43,13 +46,18 @@ void give_start(const RunDirectory& run, const RunDirectory& begun, Index step) 
   }
 }
 
+/// The step of the last row of the run's metrics; 0 where they cannot be read.
+double last_row(const RunDirectory& run) try {
+  if (!std::filesystem::exists(run.metrics_file())) return 0;
+  const CsvTable metrics = CsvTable::read(run.metrics_file());
+  return metrics.rows() == 0 ? 0 : metrics.number(metrics.rows() - 1, "step");
+} catch (const Error&) {
+  return 0;
+}
+
 /// The last step that the run has come to, by its checkpoints and its metrics; none lies after its end.
 Index last_step(const RunDirectory& run, const std::vector<Index>& steps) {
-  auto last = static_cast<double>(steps.back());
-  if (std::filesystem::exists(run.metrics_file())) {
-    const CsvTable metrics = CsvTable::read(run.metrics_file());
-    if (metrics.rows() > 0) last = std::fmax(last, metrics.number(metrics.rows() - 1, "step"));
-  }
+  const double last = std::fmax(static_cast<double>(steps.back()), last_row(run));
   return static_cast<Index>(std::fmin(last, static_cast<double>(run.config().train.steps)));
 }
 
@@ -70,7 +78,8 @@ Replay replay(const RunDirectory& run, const std::filesystem::path& folder, cons
   const auto compare_checkpoint = [&] {
     if (std::ranges::find(steps, trainer.step()) == steps.end()) return;
     result.compared.push_back(trainer.step());
-    if (!is_same(trainer, run.checkpoint_file(trainer.step()))) result.different.push_back(trainer.step());
+    if (auto what = departure(trainer, run.checkpoint_file(trainer.step())))
+      result.different.push_back({trainer.step(), *std::move(what)});
   };
   compare_checkpoint();
   train_scored_run(

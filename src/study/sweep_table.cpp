@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tapehead/base/require.h"
+#include "tapehead/train/run_tables.h"
 
 namespace tapehead {
 
@@ -51,11 +52,8 @@ std::vector<std::optional<FormationReport>> sweep_reports(std::span<const Settin
     reports.emplace_back();
     if (!RunDirectory::stands_at(setting.path)) continue;
     const RunDirectory run = RunDirectory::open(setting.path);
-    if (!std::filesystem::exists(run.metrics_file())) continue;
-    const CsvTable metrics = CsvTable::read(run.metrics_file());
-    if (metrics.rows() == 0) continue;
-    const bool scored = std::filesystem::exists(run.heads_file());
-    reports.back() = formation_report(metrics, scored ? CsvTable::read(run.heads_file()) : CsvTable({}));
+    if (const CsvTable metrics = whole_metrics(run); metrics.rows() > 0)
+      reports.back() = formation_report(metrics, whole_heads(run));
   }
   return reports;
 }

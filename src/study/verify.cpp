@@ -82,9 +82,8 @@ Verified verified_evaluations(const RunDirectory& run, std::string_view name, Cs
 Verified verified_checkpoints(const RunDirectory& run, const Replay& replayed) {
   Verified result{"checkpoints"};
   result.cells = static_cast<Index>(replayed.compared.size()) - (replayed.given ? 1 : 0);
-  for (const Index step : replayed.different)
-    result.differences.push_back(
-        {fmt::format("step {}", step), "other parameters, averages or config", "these"});
+  for (const auto& [step, what] : replayed.different)
+    result.differences.push_back({fmt::format("step {}", step), what, "these"});
   if (replayed.given)
     result.left_out = fmt::format("step {}: {}", *replayed.given, owner_of_start(run, *replayed.given));
   const std::vector<Index> steps = run.checkpoint_steps();
@@ -92,6 +91,18 @@ Verified verified_checkpoints(const RunDirectory& run, const Replay& replayed) {
     result.left_out += fmt::format("{}{} that the training did not come by", replayed.given ? "; " : "",
                                    steps.size() - replayed.compared.size());
   return result;
+}
+
+/// What `verified` gives; a table that cannot be compared is one difference.
+template <class Verify>
+Verified one_difference_at_worst(const std::string& file, const Verify& verified) {
+  try {
+    return verified();
+  } catch (const Error& error) {
+    return {file, 0, {{"the whole table", "numbers", error.what()}}};
+  } catch (const std::bad_alloc&) {
+    return {file, 0, {{"the whole table", "numbers", "nothing, for want of memory"}}};
+  }
 }
 
 Verified verified_training_table(const RunDirectory& run, const RunDirectory& again, std::string_view name,
@@ -112,29 +123,24 @@ void verify_training(const RunDirectory& run, const VerifyOptions& options, std:
   const RunDirectory again = RunDirectory::open(folder.path() / "run");
   for (const std::string_view name : kOfTraining)
     if (fs::exists(run.table_file(name)) || fs::exists(again.table_file(name)))
-      all.push_back(verified_training_table(run, again, name, replayed, options));
+      all.push_back(one_difference_at_worst(
+          file_name(name), [&] { return verified_training_table(run, again, name, replayed, options); }));
   all.push_back(verified_checkpoints(run, replayed));
 }
 
 /// A table that was made of the run's checkpoints.
 Verified verified_analysis(const RunDirectory& run, std::string_view name, const VerifyOptions& options) {
   const std::string file = file_name(name);
-  try {
-    const CsvTable there = CsvTable::read(run.table_file(name));
-    // A formation is one of the run, not of a checkpoint.
-    if (there.rows() == 0 && name != "formation")
-      return {file, 0, {}, "it has no rows, which would say of what it was made"};
-    const std::optional<CsvTable> recomputed = remade_table(run, name, there, options.threads);
-    if (!recomputed) return {file, 0, {}, "it cannot be made from this run alone"};
-    Verified verified = verified_table(name, there, *recomputed, options);
-    if (name == "verdict" && there.has("twin") && there.cell(0, "twin") == "yes")
-      verified.left_out = fmt::format("its twin's training; verify {} too", twin_folder(run).string());
-    return verified;
-  } catch (const Error& error) {
-    return {file, 0, {{"the whole table", "numbers", error.what()}}};
-  } catch (const std::bad_alloc&) {
-    return {file, 0, {{"the whole table", "numbers", "nothing, for want of memory"}}};
-  }
+  const CsvTable there = CsvTable::read(run.table_file(name));
+  // A formation is one of the run, not of a checkpoint.
+  if (there.rows() == 0 && name != "formation")
+    return {file, 0, {}, "it has no rows, which would say of what it was made"};
+  const std::optional<CsvTable> recomputed = remade_table(run, name, there, options.threads);
+  if (!recomputed) return {file, 0, {}, "it cannot be made from this run alone"};
+  Verified verified = verified_table(name, there, *recomputed, options);
+  if (name == "verdict" && there.has("twin") && there.cell(0, "twin") == "yes")
+    verified.left_out = fmt::format("its twin's training; verify {} too", twin_folder(run).string());
+  return verified;
 }
 
 }  // namespace
@@ -144,7 +150,8 @@ std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& optio
   verify_training(run, options, all);
   for (const std::string_view name : kRunTables)
     if (std::ranges::find(kOfTraining, name) == kOfTraining.end() && fs::exists(run.table_file(name)))
-      all.push_back(verified_analysis(run, name, options));
+      all.push_back(
+          one_difference_at_worst(file_name(name), [&] { return verified_analysis(run, name, options); }));
   return all;
 }
 

@@ -85,6 +85,26 @@ CsvTable heads_until(const RunDirectory& run, Index step) {
   return table_until(run, run.heads_file(), step, model.layers * model.heads);
 }
 
+namespace {
+
+/// `until` is the table up to a step, checked.
+CsvTable whole_table(const RunDirectory& run, const std::filesystem::path& file,
+                     CsvTable (*until)(const RunDirectory& run, Index step)) {
+  // Asked for first: a run that goes on meanwhile writes the rows before the checkpoint.
+  const std::vector<Index> steps = run.checkpoint_steps();
+  if (!std::filesystem::exists(file)) return CsvTable({});
+  if (!steps.empty()) until(run, steps.back());
+  return CsvTable::read(file);
+}
+
+}  // namespace
+
+CsvTable whole_metrics(const RunDirectory& run) {
+  return whole_table(run, run.metrics_file(), metrics_until);
+}
+
+CsvTable whole_heads(const RunDirectory& run) { return whole_table(run, run.heads_file(), heads_until); }
+
 double cut_tables(const RunDirectory& run, Index step) {
   if (step == 0) {
     for (const auto& file : {run.metrics_file(), run.heads_file()}) std::filesystem::remove(file);

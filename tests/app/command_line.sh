@@ -176,6 +176,9 @@ looking_at_a_run() {
   ablating_together
   refuses --step ' 0 8 16 20' -- eval run --step 3
   refuses --sequences -- heads run --sequences 0
+  for command in eval heads ablate lens circuits patch verdict; do
+    refuses --sequences 'fit in half of' -- "$command" run --sequences 1000000000000
+  done
   refuses --periods -- eval run --periods 3,
   refuses period 16 -- eval run --periods 16
 }
@@ -191,7 +194,7 @@ heads_at_periods() {
   expect 0 heads run --periods 4 --json
   is_json '[(p["model"], p["step"], p["trained_on"]) for p in d["periods"]] == [("trained", 20, True), ("untrained", 0, True)]'
   refuses --periods -- heads run --periods 3,
-  refuses --periods 'from 1 to 15' -- heads run --periods 16
+  refuses periods 'from 1 to 15' -- heads run --periods 16
 }
 
 circuits_of_a_run() {
@@ -248,6 +251,17 @@ patching() {
   refuses 'from 0 to 1, got 2' -- patch copies --layer 2
   refuses --sequences "'1'" -- patch copies --sequences 1
   refuses 'from 0 to 7, got 8' -- patch copies --sequence 8
+
+  echo 'site,by' > copies/patching.csv
+  echo 'head_output' >> copies/patching.csv
+  expect 1 patch copies
+  prints 'head_output by head-position'
+  says 'patching.csv' 'with it removed, these grids begin another'
+  expect 1 plot copies
+  prints loss.png heads.png
+  says 'patching.csv'
+  rm copies/patching.csv
+  expect 0 patch copies
 
   expect 0 lens copies --threads 2
   prints embedding 'layer 0' 'chance is ln 16' 'at position 15 of sequence 0 of the evaluation batch' '*'

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "report/drawing.h"
+#include "support/folder.h"
 #include "support/testing.h"
 #include "tapehead/interp/ablation.h"
 #include "tapehead/interp/attribution.h"
@@ -26,16 +27,18 @@ Config small_config() {
 }
 
 void write_metrics(const RunDirectory& run) {
-  CsvTable metrics({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction"});
-  metrics.add({"0", "0", "4.2", "4.2", "4.2", "0.02"});
-  metrics.add({"20", "30720", "4.1", "4.0", "4.3", "0.05"});
+  CsvTable metrics({"step", "tokens", "loss", "loss_induction", "loss_noise", "accuracy_induction",
+                    "learning_rate", "gradient_norm", "seconds"});
+  metrics.add({"0", "0", "4.2", "4.2", "4.2", "0.02", "0.001", "", "0.1"});
+  metrics.add({"20", "30720", "4.1", "4.0", "4.3", "0.05", "0.001", "1", "0.2"});
   metrics.write(run.metrics_file());
 }
 
 void write_heads(const RunDirectory& run) {
   CsvTable heads({"step", "layer", "head", "previous_token", "induction"});
-  heads.add({"0", "0", "0", "0.1", "0.1"});
-  heads.add({"20", "0", "0", "0.2", "0.1"});
+  for (const char* step : {"0", "20"})
+    for (const auto& [layer, head] : {std::pair("0", "0"), {"0", "1"}, {"1", "0"}, {"1", "1"}})
+      heads.add({step, layer, head, "0.1", "0.2"});
   heads.write(run.heads_file());
 }
 
@@ -50,16 +53,23 @@ std::vector<std::string> names(const std::vector<std::filesystem::path>& files) 
 
 using Names = std::vector<std::string>;
 
+/// The files of figures that are all drawn without a fault.
+std::vector<std::filesystem::path> drawn(const RunDirectory& run) {
+  const DrawnFigures figures = draw_figures(run);
+  CHECK(figures.faults.empty());
+  return figures.files;
+}
+
 }  // namespace
 
 TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any name") {
   const AwkwardFolder folder;
   const RunDirectory run = RunDirectory::create(folder.path() / "a run", small_config(), false);
-  CHECK(draw_figures(run).empty());
+  CHECK(drawn(run).empty());
   CHECK_FALSE(std::filesystem::exists(run.figures_folder()));
 
   write_metrics(run);
-  CHECK(names(draw_figures(run)) == Names{"loss.svg", "loss.png"});
+  CHECK(names(drawn(run)) == Names{"loss.svg", "loss.png"});
 
   write_heads(run);
   const Trainer trainer(run.config(), 1);
@@ -71,7 +81,7 @@ TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any 
   eigenvalue_table(circuits, 6, 8).write(run.table_file("eigenvalues"));
   attribution_table(attribute_logits(trainer.model(), evaluation_batch(run.config())), 6, 8)
       .write(run.table_file("attribution"));
-  const auto files = draw_figures(run);
+  const auto files = drawn(run);
   CHECK(names(files) == Names{"loss.svg", "loss.png", "heads.svg", "heads.png", "attention.svg",
                               "attention.png", "ablation.svg", "ablation.png", "composition.svg",
                               "composition.png", "eigenvalues.svg", "eigenvalues.png", "attribution.svg",
@@ -82,6 +92,25 @@ TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any 
 
   const LayerSubsets layer{.subsets = {{}, {}}, .heads = {{.share = 1}}};
   shapley_table({layer}, 6, 8).write(run.table_file("shapley"));
-  const Names drawn = names(draw_figures(run));
-  CHECK(std::ranges::find(drawn, "shapley.png") != drawn.end());
+  const Names figures = names(drawn(run));
+  CHECK(std::ranges::find(figures, "shapley.png") != figures.end());
+}
+
+TEST_CASE("a table that cannot be read holds up no other figure") {
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", small_config(), false);
+  write_metrics(run);
+  write_heads(run);
+  put(run.table_file("ablation"), "kind,loss\nzero\n");
+  put(run.table_file("lens"), "layer,loss\n1\n");
+  const DrawnFigures figures = draw_figures(run);
+  CHECK(names(figures.files) == Names{"loss.svg", "loss.png", "heads.svg", "heads.png"});
+  REQUIRE(figures.faults.size() == 2);
+  CHECK(contains(figures.faults[0], run.table_file("ablation").string()));
+  CHECK(contains(figures.faults[1], run.table_file("lens").string()));
+
+  // One fault of several figures is said once.
+  put(run.metrics_file(), "step,tok");
+  CHECK(draw_figures(run).files.empty());
+  CHECK(draw_figures(run).faults.size() == 3);
 }

@@ -39,7 +39,10 @@ TEST_CASE("a checkpoint of another training is found, and so is all that a chang
   Trainer trainer(other, 1);
   while (trainer.step() < 5) trainer.advance();
   save_checkpoint(run.checkpoint_file(5), tiny_config(), trainer.model(), trainer.optimizer(), 5);
-  CHECK(replay(run, folder / "again", {}).different == Indices{5});
+  const Replay replayed = replay(run, folder / "again", {});
+  REQUIRE(replayed.different.size() == 1);
+  CHECK(replayed.different[0].step == 5);
+  CHECK(replayed.different[0].what == "other parameters, averages or config");
 }
 
 TEST_CASE("a run without its first checkpoints is replayed from the first that it has, with its rows") {

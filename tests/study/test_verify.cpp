@@ -125,6 +125,23 @@ TEST_CASE("a table without rows does not say of what it was made, and is left ou
   CHECK_FALSE(find(verify(run), "formation.csv").differences.empty());
 }
 
+TEST_CASE("a checkpoint or a table that cannot be read is a difference, and holds up nothing else") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  put(run.checkpoint_file(5), "damaged");
+  put(run.metrics_file(), "step,tok");
+  const std::vector<Verified> all = verify(run);
+  const Verified checkpoints = find(all, "checkpoints");
+  REQUIRE(checkpoints.differences.size() == 1);
+  CHECK(checkpoints.differences[0].place == "step 5");
+  CHECK(checkpoints.differences[0].stands.find(run.checkpoint_file(5).string()) != std::string::npos);
+  const Verified metrics = find(all, "metrics.csv");
+  REQUIRE(metrics.differences.size() == 1);
+  CHECK(metrics.differences[0].recomputed.find(run.metrics_file().string()) != std::string::npos);
+  CHECK(find(all, "heads.csv").differences.empty());
+  CHECK(find(all, "heads.csv").cells > 0);
+}
+
 TEST_CASE("a step after the run's end is a number that does not come out") {
   const Folder folder;
   const RunDirectory run = finished(folder);

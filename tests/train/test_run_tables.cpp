@@ -5,6 +5,7 @@
 #include "support/folder.h"
 #include "support/testing.h"
 #include "support/training.h"
+#include "tapehead/train/run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -34,4 +35,21 @@ TEST_CASE("the score that a ring follows is the accuracy, or the best head's at 
 TEST_CASE("a run without tables has no scores yet") {
   const Folder folder;
   CHECK(ring_scores(RunDirectory::create(folder / "run", tiny_config(), false)).empty());
+}
+TEST_CASE("tables as they stand go past the newest checkpoint, but have every row up to there") {
+  const Folder folder;
+  const Config config = tiny_config();
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  CHECK(whole_metrics(run).rows() == 0);
+  CHECK(whole_heads(run).rows() == 0);
+  Trainer trainer(config, 1);
+  train_run(trainer, run, {.should_stop = [&] { return trainer.step() == 8; }});
+  const std::string metrics = text_of(run.metrics_file());
+  const std::string a_row =
+      metrics.substr(metrics.find('\n') + 1, metrics.find('\n', metrics.find('\n') + 1) - metrics.find('\n'));
+  CHECK(whole_metrics(run).numbers("step") == std::vector<double>{0, 4, 8});
+  put(run.metrics_file(), metrics + "10" + a_row.substr(1));
+  CHECK(whole_metrics(run).numbers("step") == std::vector<double>{0, 4, 8, 10});
+  put(run.metrics_file(), metrics.substr(0, metrics.rfind('\n', metrics.size() - 2) + 1));
+  CHECK_THROWS_WITH_AS(whole_metrics(run), doctest::Contains("those of step 8 are missing"), Error);
 }

@@ -3,17 +3,22 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tapehead/train/run_directory.h"
 
 namespace tapehead {
 
-/// Draws into the run's figures folder, each as SVG and PNG, and returns the files: `loss` and `heads` from
-/// the tables of those names, `attention` from the newest checkpoint, and one for each further table that has
-/// a figure of its name. What has no data yet is left out. Throws Error where data cannot be read, and as
-/// draw does.
-std::vector<std::filesystem::path> draw_figures(const RunDirectory& run);
+struct DrawnFigures {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> faults;  ///< of figures whose data cannot be read, each said once
+};
+
+/// Draws into the run's figures folder, each as SVG and PNG: `loss` and `heads` from the tables of those
+/// names, `attention` from the newest checkpoint, and one for each further table that has a figure of its
+/// name. What has no data yet is left out, and what cannot be drawn holds up nothing else.
+DrawnFigures draw_figures(const RunDirectory& run);
 
 /// Draws `curves` of several runs into a folder, from their metrics, and returns the files. Throws Error
 /// where these cannot be read, and as draw does.

@@ -19,12 +19,18 @@ struct ReplayOptions {
   std::function<bool()> should_stop = {};
 };
 
+/// A checkpoint that does not hold what came out again.
+struct Departure {
+  Index step;
+  std::string what;  ///< it holds, in words
+};
+
 struct Replay {
   /// The step of the checkpoint, and of the rows up to there, that it took from the run to begin with.
   std::optional<Index> given = {};
-  std::vector<Index> compared;   ///< steps of checkpoints that were come by
-  std::vector<Index> different;  ///< those whose parameters, averages or config are not what came out
-  bool is_whole = false;         ///< false if it was asked to give up
+  std::vector<Index> compared;       ///< steps of checkpoints that were come by
+  std::vector<Departure> different;  ///< those that do not hold what came out
+  bool is_whole = false;             ///< false if it was asked to give up
 };
 
 /// Trains in `folder`, which becomes a run, up to the last step of `run`, and compares its checkpoints on the

@@ -18,6 +18,11 @@ void append_metrics(const RunDirectory& run, const Trainer& trainer, const Evalu
 CsvTable metrics_until(const RunDirectory& run, Index step);
 CsvTable heads_until(const RunDirectory& run, Index step);
 
+/// metrics.csv, or heads.csv if it is there, as it stands; one without rows where there is none. Throws Error
+/// unless it has all rows of every evaluation up to the run's newest checkpoint.
+CsvTable whole_metrics(const RunDirectory& run);
+CsvTable whole_heads(const RunDirectory& run);
+
 /// Cuts the tables back to where a trainer stands, and returns the seconds it had taken until there. A run at
 /// step 0 begins them anew. Throws Error as above.
 double cut_tables(const RunDirectory& run, Index step);
