@@ -61,19 +61,18 @@ std::string listed(const std::vector<PlayerSet>& sets) {
 }
 
 void print_smallest_sets(const LayerSubsets& layer) {
-  const double plain = layer.subsets.front().accuracy_plain;
   if (!layer.behaviour_is_there()) {
     std::cout << fmt::format(
         "The plain model has an accuracy of {} on induction positions, below {}: there is no behaviour to "
         "break or to keep.\n",
-        decimals(plain, 3), kThereFrom);
+        decimals(layer.plain(), 3), decimals(layer.there_from(), 3));
     return;
   }
   std::cout << fmt::format("Smallest set whose removal breaks the behaviour (accuracy below {}): {}\n",
-                           decimals(kBrokenBelow * plain, 3),
+                           decimals(layer.broken_below(), 3),
                            layer.breaking.empty() ? "none, not even all of them" : listed(layer.breaking));
   std::cout << fmt::format("Smallest set of the layer that alone keeps it (accuracy at least {}): {}\n",
-                           decimals(kKeptFrom * plain, 3),
+                           decimals(layer.kept_from(), 3),
                            layer.keeping.front() == 0 ? "{}, none of them is needed" : listed(layer.keeping));
 }
 
@@ -149,8 +148,7 @@ void print_text(const LoadedRun& run, const std::vector<LayerSubsets>& layers) {
       "positions; "
       "chance is {}, the ceiling 1.\n",
       run.directory.path().string(), run.checkpoint.step, run.batch.size(),
-      decimals(layers.front().subsets.front().accuracy_plain, 3),
-      decimals(1 / static_cast<double>(run.task->vocabulary()), 3));
+      decimals(layers.front().plain(), 3), decimals(layers.front().chance, 3));
   for (const LayerSubsets& layer : layers) {
     std::cout << fmt::format("\nLayer {}, {} ablation: replaced by {}\n\n", layer.layer,
                              definition_of(layer.kind).name, definition_of(layer.kind).replacement);
@@ -167,10 +165,11 @@ void print_json(const LoadedRun& run, const std::vector<LayerSubsets>& layers) {
       {"step", run.checkpoint.step},
       {"sequences", run.batch.size()},
       {"worth", "rise in loss on induction positions, in nats, when the heads are ablated together"},
-      {"accuracy_plain", layers.front().subsets.front().accuracy_plain},
-      {"broken_below", kBrokenBelow},
-      {"kept_from", kKeptFrom},
-      {"there_from", kThereFrom}};
+      {"accuracy_plain", layers.front().plain()},
+      {"chance", layers.front().chance},
+      {"broken_below", layers.front().broken_below()},
+      {"kept_from", layers.front().kept_from()},
+      {"there_from", layers.front().there_from()}};
   for (const LayerSubsets& layer : layers) document["layers"].push_back(json_of_layer(layer));
   std::cout << json_text(document);
 }

@@ -81,20 +81,20 @@ void share_out(LayerSubsets& layer, const std::vector<Game>& games) {
   layer.excess = over(games, estimate, excess_of);
 }
 
-bool is_broken(const Ablation& ablation) {
-  return ablation.accuracy_induction.mean < kBrokenBelow * ablation.accuracy_plain;
+bool is_broken(const LayerSubsets& layer, PlayerSet set) {
+  return layer.subsets[set].accuracy_induction.mean < layer.broken_below();
 }
 
-bool is_kept(const Ablation& ablation) {
-  return ablation.accuracy_induction.mean >= kKeptFrom * ablation.accuracy_plain;
+bool is_kept(const LayerSubsets& layer, PlayerSet set) {
+  return layer.subsets[set].accuracy_induction.mean >= layer.kept_from();
 }
 
 void find_smallest_sets(LayerSubsets& layer) {
   if (!layer.behaviour_is_there()) return;
   const auto all = static_cast<PlayerSet>(layer.subsets.size() - 1);
   const auto heads = static_cast<Index>(layer.heads.size());
-  layer.breaking = smallest_sets(heads, [&](PlayerSet set) { return is_broken(layer.subsets[set]); });
-  layer.keeping = smallest_sets(heads, [&](PlayerSet set) { return is_kept(layer.subsets[all ^ set]); });
+  layer.breaking = smallest_sets(heads, [&](PlayerSet set) { return is_broken(layer, set); });
+  layer.keeping = smallest_sets(heads, [&](PlayerSet set) { return is_kept(layer, all ^ set); });
 }
 
 /// The cells of a row one after the other.
@@ -141,7 +141,8 @@ std::vector<LayerSubsets> ablate_subsets(const Transformer& model, const Batch& 
   std::vector<LayerSubsets> result;
   for (const Index number : layers) {
     const std::vector<Removal> removals = removals_of(kind, number, heads);
-    LayerSubsets layer{.kind = kind, .layer = number};
+    LayerSubsets layer{
+        .kind = kind, .layer = number, .chance = 1 / static_cast<double>(model.config().vocabulary)};
     std::vector<Game> games;
     for (std::size_t first = 0; first < removals.size(); first += kBlock) {
       const std::size_t last = std::min(first + kBlock, removals.size());
@@ -177,7 +178,7 @@ CsvTable subsets_table(const std::vector<LayerSubsets>& layers, Index step, Inde
       Row row = row_of(layer).text(set_name(set)).whole(std::popcount(set));
       for (std::string& cell : measured_cells(ablation)) row.text(std::move(cell));
       const bool there = layer.behaviour_is_there();
-      row.yes(there && is_broken(ablation)).yes(there && is_kept(ablation));
+      row.yes(there && is_broken(layer, set)).yes(there && is_kept(layer, set));
       row.yes(is_in(layer.breaking, set)).yes(is_in(layer.keeping, all ^ set));
       table.add(row.whole(step).whole(sequences).cells());
     }

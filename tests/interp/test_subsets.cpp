@@ -121,6 +121,29 @@ TEST_CASE(
   CHECK(single_heads(layer) == SingleHeads::add_up);
 }
 
+TEST_CASE("what breaks and what keeps is measured from guessing, which with few tokens is right often") {
+  LayerSubsets layer{.chance = 0.5};
+  for (const double accuracy : {1.0, 0.74, 0.76, 0.96}) {
+    Ablation ablation{.accuracy_plain = 1};
+    ablation.accuracy_induction.mean = accuracy;
+    layer.subsets.push_back(ablation);
+  }
+  CHECK(layer.broken_below() == 0.75);
+  CHECK(layer.kept_from() == doctest::Approx(0.95));
+  CHECK(layer.there_from() == doctest::Approx(0.55));
+  const CsvTable table = subsets_table({layer}, 1, 1);
+  std::string broken;
+  std::string kept;
+  for (Index row = 0; row < 4; ++row) {
+    broken += table.cell(row, "broken");
+    kept += table.cell(row, "kept");
+  }
+  CHECK(broken == "0100");
+  CHECK(kept == "1001");
+  layer.subsets[0].accuracy_plain = 0.54;
+  CHECK_FALSE(layer.behaviour_is_there());
+}
+
 TEST_CASE("where no head is needed, the empty set keeps the behaviour and no set breaks it") {
   const LayerSubsets layer = subsets_of({1, 2}, -50);
   CHECK(layer.behaviour_is_there());

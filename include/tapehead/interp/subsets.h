@@ -14,11 +14,12 @@
 
 namespace tapehead {
 
-/// Accuracies on induction positions, as a share of the plain model's: the behaviour is broken below the
-/// first, and kept from the second on.
+/// Accuracies on induction positions, as a share of the way from guessing to the plain model's: the behaviour
+/// is broken below the first, and kept from the second on.
 inline constexpr double kBrokenBelow = 0.5;
 inline constexpr double kKeptFrom = 0.9;
-/// A plain model of a lower accuracy does not show the behaviour, and has nothing to break or keep.
+/// A plain model that is not so far on the way from guessing to an accuracy of 1 does not show the behaviour,
+/// and has nothing to break or keep.
 inline constexpr double kThereFrom = 0.1;
 /// What is held of every subset would not fit otherwise.
 inline constexpr Index kMostSubsetHeads = 16;
@@ -39,6 +40,7 @@ struct PairInteraction {
 struct LayerSubsets {
   AblationKind kind = AblationKind::zero;
   Index layer = 0;
+  double chance = 0;                   ///< the accuracy of guessing
   std::vector<Ablation> subsets = {};  ///< entry S has the heads of S ablated, so the first has none
   std::vector<HeadShare> heads = {};
   std::vector<PairInteraction> pairs = {};
@@ -47,7 +49,11 @@ struct LayerSubsets {
   std::vector<PlayerSet> keeping = {};   ///< the smallest sets that keep it alone, the layer's others ablated
 
   const Estimate& whole() const { return subsets.back().change_induction; }  ///< v(all)
-  bool behaviour_is_there() const { return subsets.front().accuracy_plain >= kThereFrom; }
+  double plain() const { return subsets.front().accuracy_plain; }            ///< accuracy without ablation
+  double broken_below() const { return chance + kBrokenBelow * (plain() - chance); }
+  double kept_from() const { return chance + kKeptFrom * (plain() - chance); }
+  double there_from() const { return chance + kThereFrom * (1 - chance); }
+  bool behaviour_is_there() const { return plain() >= there_from(); }
 };
 
 /// Whether single-head ablation understates the layer (excess above 0 by its interval and by a tenth of
