@@ -87,9 +87,9 @@ EOT
     echo 'unset multiplot'
   } | gnuplot
 }
-draw "set terminal svg size 860,760 font 'Helvetica,13' background rgb 'white'
+draw "set terminal svg size 860,760 font 'Inter,14' background rgb 'white'
 set output '$runs/accuracy.svg'"
-draw "set terminal pngcairo size 1290,1140 font 'Helvetica,19' background rgb 'white'
+draw "set terminal pngcairo size 1290,1140 font 'Inter,20' background rgb 'white'
 set output '$runs/accuracy.png'"
 echo
 echo "$runs/accuracy.svg"

@@ -9,7 +9,9 @@ namespace tapehead {
 
 namespace {
 
-constexpr double kMargin = 32;  // pixels between the bars and the axis' ends, for the words
+constexpr double kMargin = 32;        // pixels between the bars and the axis' ends, for the words
+constexpr double kBeyond = 1.0 / 3;   // of the margin, from a bar to the middle of its height
+constexpr double kHalfOfWords = 0.3;  // of the margin, half of what a height takes
 
 double larger(double a, double b) { return std::isfinite(b) ? std::max(a, b) : a; }
 double smaller(double a, double b) { return std::isfinite(b) ? std::min(a, b) : a; }
@@ -57,7 +59,7 @@ std::string bars_command(Figure& figure, const std::vector<Bars>& all_bars, cons
     std::vector<double> marks(bars.marks.begin(), bars.marks.end());
     marks.resize(places.size(), 0);
     figure.script.data(bars.name, {places, bars.heights, bars.low, bars.high,
-                                   label_places(bars, range.margin / 3), std::move(marks)});
+                                   label_places(bars, kBeyond * range.margin), std::move(marks)});
     command += fmt::format("{}{} using 1:2 with boxes linecolor rgb '{}' notitle",
                            command.empty() ? "plot " : ", ", bars.name, bars.colour);
     command += fmt::format(
@@ -70,6 +72,13 @@ std::string bars_command(Figure& figure, const std::vector<Bars>& all_bars, cons
         bars.name, font, bars.colour);
   }
   return command.empty() ? "plot NaN notitle" : command;
+}
+
+bool crosses_heights(const std::vector<Bars>& all_bars, const BarRange& range, std::size_t group, double y) {
+  return std::ranges::any_of(all_bars, [&](const Bars& bars) {
+    const double place = label_places(bars, kBeyond * range.margin)[group];
+    return std::abs(place - y) < kHalfOfWords * range.margin;
+  });
 }
 
 }  // namespace tapehead

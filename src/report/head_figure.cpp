@@ -67,7 +67,12 @@ std::vector<EndLabel> labels_of(const std::vector<HeadCurve>& curves, const Subj
                         fmt::format("layer {} head {}: {:.2f}", curve.layer, curve.head, curve.scores.back()),
                         head_colour(curve.layer, curve.head, heads)});
   std::sort(labels.begin(), labels.end(), [](const EndLabel& a, const EndLabel& b) { return a.y > b.y; });
-  if (labels.size() > kMostLabels) labels.resize(kMostLabels);
+  if (labels.size() > kMostLabels) {
+    const std::size_t left_out = labels.size() - (kMostLabels - 1);
+    labels.resize(kMostLabels);
+    labels.back().text = fmt::format("{} more, below", left_out);
+    labels.back().colour = kGrey;
+  }
   if (std::isfinite(subject.chance))
     labels.push_back({subject.chance, fmt::format("{}: {:.2f}", subject.chance_name, subject.chance), kGrey});
   return labels;

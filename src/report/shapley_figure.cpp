@@ -75,6 +75,24 @@ std::vector<std::string> interactions_in_words(const CsvTable& table, const std:
   return lines;
 }
 
+/// The line of the whole layer from x = -0.6 to `end`, open where it would go through a height.
+void draw_whole(Figure& figure, const std::vector<Bars>& all_bars, const BarRange& range, double whole,
+                double end) {
+  const auto dashes = [&](double from, double to) {
+    if (from < to)
+      figure.script.line(
+          "set arrow from {1}, {0} to {2}, {0} nohead dashtype 2 linewidth 1.4 linecolor rgb '{3}'", whole,
+          from, to, kGrey);
+  };
+  double from = -0.6;
+  for (std::size_t group = 0; group < all_bars.front().heights.size(); ++group) {
+    if (!crosses_heights(all_bars, range, group, whole)) continue;
+    dashes(from, static_cast<double>(group) - 0.45);
+    from = static_cast<double>(group) + 0.45;
+  }
+  dashes(from, end);
+}
+
 void draw_layer(Figure& figure, const CsvTable& shapley, const Layer& layer, const Panel& panel,
                 double highest) {
   const std::string number = layer.name;
@@ -104,12 +122,9 @@ void draw_layer(Figure& figure, const CsvTable& shapley, const Layer& layer, con
                                                     : "";
   figure.script.line("set label 60 {} at graph 0.5, graph 1.07 center font ',14' textcolor rgb '{}'",
                      gnuplot_text("layer " + layer.name + together), kInk);
-  if (std::isfinite(whole))
-    figure.script.line(
-        "set arrow 60 from -0.6, {0} to {1}, {0} nohead dashtype 2 linewidth 1.4 linecolor rgb '{2}'", whole,
-        end, kGrey);
-  // Labels once drawn stay, and would be drawn again with the next plot.
-  figure.script.line("{}\nunset label", command);
+  if (std::isfinite(whole)) draw_whole(figure, all_bars, range, whole, end);
+  // What was drawn would be drawn again with the next plot.
+  figure.script.line("{}\nunset label\nunset arrow", command);
 }
 
 /// What the colours and numbers mean.

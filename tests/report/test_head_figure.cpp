@@ -52,6 +52,10 @@ TEST_CASE("of many heads the head figure labels those that end highest") {
   CHECK(contains(svg, "layer 0 head 0: 0.90"));
   CHECK(contains(svg, "layer 1 head 7: 0.80"));
   CHECK_FALSE(contains(svg, "layer 3 head 7"));
+  CHECK(contains(svg, "22 more, below"));
+  // With as many as there is room for, no head is left out.
+  CHECK_FALSE(contains(svg_of(head_figure(scores_of(1, 11), kChance, {.last_step = 100}, config_of(1, 11))),
+                       "more, below"));
 }
 
 TEST_CASE("the head figure can be drawn from one evaluation, and without induction queries") {
