@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tapehead/base/require.h"
+#include "tapehead/report/floor_lines.h"
 #include "tapehead/report/style.h"
 #include "tapehead/study/formation_report.h"
 
@@ -141,7 +142,8 @@ void plot_accuracy(Figure& figure, std::span<const CsvTable> runs, const Config&
   figure.script.line("plot {}{}{}{}NaN", layers.band, layers.lines, marks, layers.median);
 }
 
-void plot_losses(Figure& figure, std::span<const CsvTable> runs, const Config& config) {
+void plot_losses(Figure& figure, std::span<const CsvTable> runs, const CsvTable& floors,
+                 const Config& config) {
   const double chance = std::log(static_cast<double>(config.model.vocabulary));
   double highest = chance;
   for (const Kind& kind : kLosses)
@@ -159,17 +161,19 @@ void plot_losses(Figure& figure, std::span<const CsvTable> runs, const Config& c
   std::vector<EndLabel> labels{
       {chance, fmt::format("guessing: ln {} = {:.2f}", config.model.vocabulary, chance), kGrey}};
   Layers all;
+  std::string lowest;
   for (const Kind& kind : kLosses) {
     const Layers layers = layers_of(figure, runs, kind, 1);
     all.band += layers.band;
     all.lines += layers.lines;
     all.median += layers.median;
+    lowest += floor_lines(floors, kind.column, kind.colour, kind.thin, labels);
     const double last = last_median(runs, kind.column);
     if (std::isfinite(last))
       labels.push_back({last, fmt::format("{} {:.2f}", kind.label, last), kind.colour});
   }
   label_line_ends(figure, kLossPanel, 0, highest, labels);
-  figure.script.line("plot {}{}{}{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", all.band,
+  figure.script.line("plot {}{}{}{}{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", all.band, lowest,
                      all.lines, all.median, chance, kGrey);
 }
 
@@ -203,7 +207,8 @@ Band band_of(std::span<const CsvTable> runs, std::string_view column) {
   return band;
 }
 
-Figure curves_figure(std::span<const CsvTable> runs, std::span<const Config> configs) {
+Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors,
+                     std::span<const Config> configs) {
   require(!runs.empty() && runs.size() == configs.size(),
           "[figures] expected a config for each of at least one run, got {} and {}", configs.size(),
           runs.size());
@@ -218,7 +223,7 @@ Figure curves_figure(std::span<const CsvTable> runs, std::span<const Config> con
                                in_words(configs));
   figure.script.line("set xrange [0:{}]", last_step);
   plot_accuracy(figure, runs, configs.front());
-  plot_losses(figure, runs, configs.front());
+  plot_losses(figure, runs, floors, configs.front());
   return figure;
 }
 

@@ -116,6 +116,15 @@ void add_figures_of_findings(Drawing& drawing, const RunDirectory& run) {
   add("lens", [&](const CsvTable& table) { return lens_figure(table, config); });
 }
 
+/// The floors that the runs share, or none.
+CsvTable common_floors(std::span<const RunDirectory> runs) {
+  const auto floors_of = [](const RunDirectory& run) { return table_in(run.table_file("floors")); };
+  const CsvTable floors = floors_of(runs.front());
+  const bool is_common =
+      std::ranges::all_of(runs, [&](const RunDirectory& run) { return floors_of(run) == floors; });
+  return is_common ? floors : CsvTable({});
+}
+
 }  // namespace
 
 DrawnFigures draw_figures(const RunDirectory& run) {
@@ -135,7 +144,7 @@ std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::
     require(metrics.back().rows() > 0, "[figures] {} holds no evaluation yet", run.metrics_file().string());
     configs.push_back(run.config());
   }
-  return draw(curves_figure(metrics, configs), folder);
+  return draw(curves_figure(metrics, common_floors(runs), configs), folder);
 }
 
 }  // namespace tapehead

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tapehead/report/floor_lines.h"
 #include "tapehead/report/formation_window.h"
 #include "tapehead/report/style.h"
 
@@ -94,23 +95,6 @@ std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics,
       bump.start, end, kInk);
 }
 
-/// Thin lines for behind the losses, as part of a plot command, and their labels: what the best predictors
-/// lose on induction positions, and, of the one that sees everything, on the others too.
-std::string draw_floors(const CsvTable& floors, std::vector<EndLabel>& labels) {
-  std::string command;
-  for (Index row = 0; row < floors.rows(); ++row) {
-    const std::string& predictor = floors.cell(row, "predictor");
-    if (predictor == "chance") continue;  // drawn for every run
-    for (const Line& line : kLines) {
-      const double loss = floors.number(row, line.column);
-      if (!std::isfinite(loss) || (predictor != "Bayes" && line.column != "loss_induction")) continue;
-      labels.push_back({loss, fmt::format("floor: {} {:.2f}", predictor, loss), line.colour, true});
-      command += fmt::format("{} with lines linewidth 1 linecolor rgb '{}', ", loss, line.floor_colour);
-    }
-  }
-  return command;
-}
-
 void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
                  Index vocabulary) {
   const double chance = std::log(static_cast<double>(vocabulary));
@@ -128,7 +112,8 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors
   if (formation.bump) command += mark_bump(figure, *formation.bump, metrics, last_step);
   if (formation.hump) mark_hump(figure, *formation.hump, last_step);
   std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
-  command += draw_floors(floors, labels);
+  for (const Line& line : kLines)
+    command += floor_lines(floors, line.column, line.colour, line.floor_colour, labels);
   command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
   int column = 2;
   for (const Line& line : kLines) {

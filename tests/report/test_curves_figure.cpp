@@ -22,9 +22,10 @@ CsvTable metrics_of(Index steps, double middle) {
   return table;
 }
 
-std::string svg_of_runs(const std::vector<CsvTable>& runs, std::vector<Config> configs = {}) {
+std::string svg_of_runs(const std::vector<CsvTable>& runs, std::vector<Config> configs = {},
+                        const CsvTable& floors = CsvTable({})) {
   configs.resize(runs.size());
-  return svg_of(curves_figure(runs, configs));
+  return svg_of(curves_figure(runs, floors, configs));
 }
 
 /// A table of one column over the steps given.
@@ -80,7 +81,7 @@ TEST_CASE("the curves figure can be drawn of one run, of a first evaluation, and
   const std::vector<CsvTable> bare{table_of({{0, "4"}, {10, "3"}}), table_of({{0, "4"}})};
   CHECK(contains(svg_of_runs(bare), "all positions 4.00"));
   CHECK(contains(svg_of_runs({table_of({{0, ""}})}), "guessing"));
-  CHECK_THROWS_AS(curves_figure({}, {}), Error);
+  CHECK_THROWS_AS(curves_figure({}, CsvTable({}), {}), Error);
   CHECK_THROWS_AS(svg_of_runs({table_of({})}), Error);
 }
 

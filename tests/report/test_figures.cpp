@@ -96,6 +96,24 @@ TEST_CASE("figures of a run are drawn as far as its data go, in a folder of any 
   CHECK(std::ranges::find(figures, "shapley.png") != figures.end());
 }
 
+TEST_CASE("curves of several runs have the floors that they share") {
+  const Folder folder;
+  std::vector<RunDirectory> runs;
+  for (const char* name : {"a", "b"}) {
+    runs.push_back(RunDirectory::create(folder / name, small_config(), false));
+    write_metrics(runs.back());
+    put(runs.back().table_file("floors"), "predictor,loss,loss_induction,loss_noise\nBayes,1.5,0.25,4\n");
+  }
+  const auto drawn_curves = [&] {
+    draw_curves(runs, folder / "figures");
+    return contents(folder / "figures" / "curves.svg");
+  };
+  for (const char* floor : {"floor: Bayes 1.50", "floor: Bayes 0.25", "floor: Bayes 4.00"})
+    CHECK(contains(drawn_curves(), floor));
+  put(runs.back().table_file("floors"), "predictor,loss,loss_induction,loss_noise\nBayes,1.5,0.5,4\n");
+  CHECK_FALSE(contains(drawn_curves(), "floor"));
+}
+
 TEST_CASE("a table that cannot be read holds up no other figure") {
   const Folder folder;
   const RunDirectory run = RunDirectory::create(folder / "run", small_config(), false);

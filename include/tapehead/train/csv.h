@@ -39,6 +39,8 @@ class CsvTable {
   /// Drops the rows whose number in `column` is above `limit`.
   void drop_above(std::string_view column, double limit);
 
+  bool operator==(const CsvTable&) const = default;
+
  private:
   std::size_t index_of(std::string_view column) const;
   std::string lines() const;

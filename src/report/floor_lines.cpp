@@ -1,0 +1,21 @@
+#include "tapehead/report/floor_lines.h"
+
+#include <cmath>
+
+namespace tapehead {
+
+std::string floor_lines(const CsvTable& floors, std::string_view column, std::string_view colour,
+                        std::string_view tint, std::vector<EndLabel>& labels) {
+  std::string command;
+  for (Index row = 0; row < floors.rows(); ++row) {
+    const std::string& predictor = floors.cell(row, "predictor");
+    const double loss = floors.number(row, column);
+    if (predictor == "chance" || !std::isfinite(loss)) continue;
+    if (predictor != "Bayes" && column != "loss_induction") continue;
+    labels.push_back({loss, fmt::format("floor: {} {:.2f}", predictor, loss), colour, true});
+    command += fmt::format("{} with lines linewidth 1 linecolor rgb '{}', ", loss, tint);
+  }
+  return command;
+}
+
+}  // namespace tapehead
