@@ -51,6 +51,7 @@ CsvTable CsvTable::read(const std::filesystem::path& file) {
   };
   require(!text.empty() && text.front() != '\n', "[csv] cannot read a header line from {}", file.string());
   CsvTable table(split(next_line()));
+  table.file_ = file;
   for (int number = 2; !text.empty(); ++number) {
     std::vector<std::string> row = split(next_line());
     require(row.size() == table.columns_.size(), "[csv] {}:{}: expected {} cells, got {}", file.string(),
@@ -87,7 +88,7 @@ bool CsvTable::has(std::string_view column) const {
 }
 
 const std::string& CsvTable::cell(Index row, std::string_view column) const {
-  require(row >= 0 && row < rows(), "[csv] no row {} of {}", row, rows());
+  require(row >= 0 && row < rows(), "{} no row {} of {}", place(), row, rows());
   return rows_[static_cast<std::size_t>(row)][index_of(column)];
 }
 
@@ -103,7 +104,7 @@ double CsvTable::number(Index row, std::string_view column) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size(),
-          "[csv] expected a number in column {}, got {}", column, text);
+          "{} expected a number in column {} of row {}, got {}", place(), column, row + 1, text);
   return value;
 }
 
@@ -119,7 +120,11 @@ std::size_t CsvTable::index_of(std::string_view column) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (columns_[i] == column) return i;
   const std::vector<std::string_view> names(columns_.begin(), columns_.end());
-  throw Error(fmt::format("[csv] no column {}; the nearest is {}", column, nearest(column, names)));
+  throw Error(fmt::format("{} no column {}; the nearest is {}", place(), column, nearest(column, names)));
+}
+
+std::string CsvTable::place() const {
+  return file_.empty() ? "[csv]" : fmt::format("[csv] {}:", file_.string());
 }
 
 }  // namespace tapehead

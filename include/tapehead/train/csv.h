@@ -31,7 +31,7 @@ class CsvTable {
   Index rows() const { return static_cast<Index>(rows_.size()); }
   const std::vector<std::string>& columns() const { return columns_; }
   bool has(std::string_view column) const;
-  /// Throws Error, with the nearest name, for a column that is not there.
+  /// Throws Error, with the nearest name and the file it was read from, for a column that is not there.
   const std::string& cell(Index row, std::string_view column) const;
   /// A column as numbers; an empty cell is NaN. Throws Error for any other text.
   std::vector<double> numbers(std::string_view column) const;
@@ -39,14 +39,21 @@ class CsvTable {
   /// Drops the rows whose number in `column` is above `limit`.
   void drop_above(std::string_view column, double limit);
 
-  bool operator==(const CsvTable&) const = default;
+  /// The same columns and rows, wherever they come from.
+  friend bool operator==(const CsvTable& a, const CsvTable& b) {
+    return a.columns_ == b.columns_ && a.rows_ == b.rows_;
+  }
 
  private:
   std::size_t index_of(std::string_view column) const;
   std::string lines() const;
 
+  /// "[csv] runs/a/metrics.csv:" or, of no file, "[csv]": how a message begins.
+  std::string place() const;
+
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::filesystem::path file_;  // that it was read from
 };
 
 }  // namespace tapehead
