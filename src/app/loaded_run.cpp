@@ -1,9 +1,13 @@
 #include "tapehead/app/loaded_run.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "tapehead/base/require.h"
 #include "tapehead/train/config_rules.h"
+#include "tapehead/train/intervention.h"
+#include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead::app {
@@ -16,9 +20,9 @@ void add_step_option(Arguments& arguments) {
 namespace {
 
 /// Throws Error, with a way out, for one that cannot be read.
-Checkpoint read_checkpoint(const std::filesystem::path& file) {
+Checkpoint read_checkpoint(const RunDirectory& run, Index step) {
   try {
-    return load_checkpoint(file);
+    return run_checkpoint(run, step);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
@@ -26,31 +30,34 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   }
 }
 
+/// A run's tables tell of the model as it trains, and everything else of the model by itself.
+void say_what_is_left_off(const RunDirectory& run, const Checkpoint& checkpoint) {
+  for (const Intervention& intervention : checkpoint.config.interventions)
+    if (acts_at(intervention, checkpoint.step))
+      spdlog::warn(
+          "{} trains with an intervention, {}: its metrics.csv and heads.csv tell of the model with "
+          "it, this of the model without",
+          run.path().string(), in_words(intervention));
+}
+
 }  // namespace
 
 Checkpoint chosen_checkpoint(const Arguments& arguments, const RunDirectory& run) {
-  std::filesystem::path file;
-  if (arguments.has("step")) {
-    const Index step = arguments.number("step", 0);
-    const std::vector<Index> steps = run.checkpoint_steps();
-    if (std::find(steps.begin(), steps.end(), step) == steps.end()) {
-      std::string list;
-      for (const Index there : steps) list += fmt::format(" {}", there);
-      throw UsageError(fmt::format("--step: {} has no checkpoint of step {}; it has{}", run.path().string(),
-                                   step, list.empty() ? " none" : list));
-    }
-    file = run.checkpoint_file(step);
-  } else {
-    file = run.latest_checkpoint();
+  const Index step = arguments.has("step") ? arguments.number("step", 0) : run.latest_step();
+  const std::vector<Index> steps = run.checkpoint_steps();
+  if (std::ranges::find(steps, step) == steps.end()) {
+    std::string list;
+    for (const Index there : steps) list += fmt::format(" {}", there);
+    throw UsageError(fmt::format("--step: {} has no checkpoint of step {}; it has{}", run.path().string(),
+                                 step, list.empty() ? " none" : list));
   }
-  Checkpoint checkpoint = read_checkpoint(file);
-  require(run.checkpoint_file(checkpoint.step) == file, "[checkpoint] {} is of step {}", file.string(),
-          checkpoint.step);
+  Checkpoint checkpoint = read_checkpoint(run, step);
   // Numbers from a broken model would look like findings.
   const Parameters::Entry* broken = checkpoint.model.parameters().first_not_finite();
   require(broken == nullptr,
           "[checkpoint] {}: {} holds a number that is not finite; try an earlier one with --step",
-          file.string(), broken == nullptr ? "" : broken->name);
+          run.checkpoint_file(step).string(), broken == nullptr ? "" : broken->name);
+  say_what_is_left_off(run, checkpoint);
   return checkpoint;
 }
 

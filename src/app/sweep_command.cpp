@@ -111,6 +111,14 @@ int status_of(const std::vector<Setting>& settings, const std::vector<SweepResul
   return count(RunStatus::finished) == static_cast<std::ptrdiff_t>(results.size()) ? 0 : 1;
 }
 
+/// The sweep's folder, made and locked: two programs would each write a table of what it saw.
+FolderLock held(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("[sweep] cannot make {}: {}", folder.string(), error.message()));
+  return FolderLock(folder);
+}
+
 }  // namespace
 
 int sweep_command(const Words& words) {
@@ -127,6 +135,7 @@ int sweep_command(const Words& words) {
   if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
       !warning.empty())
     spdlog::warn(warning);
+  const FolderLock lock = held(folder);
   const std::vector<SweepResult> results = train(settings, jobs);
   const int status = status_of(settings, results);
   report(settings, results, folder);

@@ -6,7 +6,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/interp/copying.h"
 #include "tapehead/tasks/repeated_sequence.h"
-#include "tapehead/train/checkpoint.h"
+#include "tapehead/train/run_checkpoint.h"
 
 namespace tapehead {
 
@@ -52,7 +52,7 @@ std::vector<PeriodScores> scores_at_periods(const Transformer& model, const Peri
 std::optional<Transformer> model_at_start(const RunDirectory& run) {
   const Config& config = run.config();
   if (config.model.initialisation == Initialisation::imported) return std::nullopt;
-  if (std::filesystem::exists(run.checkpoint_file(0))) return load_checkpoint(run.checkpoint_file(0)).model;
+  if (std::filesystem::exists(run.checkpoint_file(0))) return run_checkpoint(run, 0).model;
   return Transformer(config.model, config.train.initialisation_seed);
 }
 

@@ -18,8 +18,8 @@
 #include "tapehead/report/patching_figure.h"
 #include "tapehead/report/shapley_figure.h"
 #include "tapehead/study/formation.h"
-#include "tapehead/train/checkpoint.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/run_tables.h"
 #include "tapehead/train/trainer.h"
 
@@ -84,7 +84,7 @@ void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
 
 /// What the last checkpoint's heads look at in one sequence of the evaluation batch.
 Figure figure_of_attention(const RunDirectory& run) {
-  const Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
+  const Checkpoint checkpoint = latest_run_checkpoint(run);
   const Config& config = checkpoint.config;
   const std::unique_ptr<Task> task = task_of(checkpoint);
   const Batch batch = evaluation_batch(config, *task);

@@ -16,6 +16,7 @@
 #include "tapehead/study/formation_report.h"
 #include "tapehead/study/twin.h"
 #include "tapehead/study/verdict.h"
+#include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead {
@@ -47,7 +48,7 @@ Index whole_number(const CsvTable& table, std::string_view column) {
 }
 
 Subject subject_of(const RunDirectory& run, const CsvTable& there, int threads) {
-  Checkpoint checkpoint = load_checkpoint(run.checkpoint_file(whole_number(there, "step")));
+  Checkpoint checkpoint = run_checkpoint(run, whole_number(there, "step"));
   std::unique_ptr<Task> task = task_of(checkpoint);
   return {run,
           there,
@@ -121,12 +122,21 @@ CsvTable remade_lens(const Subject& subject) {
                     subject.checkpoint.step);
 }
 
+/// Throws Error for a twin that did not come to its last step.
+Checkpoint finished_twin(const std::filesystem::path& folder) {
+  const RunDirectory run = RunDirectory::open(folder);
+  Checkpoint twin = latest_run_checkpoint(run);
+  require(twin.step == run.config().train.steps,
+          "[verify] {} has come to step {} of {}; tapehead verdict goes on with it", folder.string(),
+          twin.step, run.config().train.steps);
+  return twin;
+}
+
 CsvTable remade_verdict(const Subject& subject) {
   const Config& config = subject.checkpoint.config;
   const std::filesystem::path twin_run = twin_folder(subject.run);
   std::optional<Checkpoint> twin;
-  if (subject.there.has("twin") && subject.there.cell(0, "twin") == "yes")
-    twin = load_checkpoint(RunDirectory::open(twin_run).latest_checkpoint());
+  if (subject.there.has("twin") && subject.there.cell(0, "twin") == "yes") twin = finished_twin(twin_run);
   const Verdict verdict = judge(
       subject.checkpoint.model, *subject.task, evaluation_batch(config, *subject.task),
       twin ? &twin->model : nullptr,

@@ -8,6 +8,7 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/train/config_fields.h"
+#include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/run_tables.h"
 #include "tapehead/train/trainer.h"
 
@@ -48,15 +49,7 @@ Checkpoint checkpoint_at(const RunDirectory& parent, Index step) {
   if (std::ranges::find(steps, step) == steps.end())
     throw UsageError(fmt::format("[fork] {} has no checkpoint of step {}; it has {}", parent.path().string(),
                                  step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, " "))));
-  Checkpoint checkpoint = load_checkpoint(parent.checkpoint_file(step));
-  require(checkpoint.step == step, "[checkpoint] {} is of step {}", parent.checkpoint_file(step).string(),
-          checkpoint.step);
-  for (const FieldDifference& field : differences(parent.config(), checkpoint.config))
-    throw UsageError(fmt::format("[fork] {} and {} disagree: {} is {} in the one and {} in the other",
-                                 (parent.path() / "config.toml").string(),
-                                 parent.checkpoint_file(step).string(), field.name, field.first,
-                                 field.second));
-  return checkpoint;
+  return run_checkpoint(parent, step);
 }
 
 /// The parent's tables up to `step`, cut there.

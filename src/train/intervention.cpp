@@ -54,10 +54,22 @@ void add_intervention(Edits& edits, const Intervention& intervention) {
     edits.replace(site, previous_token_pattern);
 }
 
+bool acts_at(const Intervention& intervention, Index step) {
+  return intervention.from <= step && (intervention.to < 0 || step < intervention.to);
+}
+
+std::string in_words(const Intervention& intervention) {
+  std::string words = fmt::format("{} at {}", intervention.kind, intervention.site);
+  if (intervention.head != kAllHeads) words += fmt::format(" head {}", intervention.head);
+  words += fmt::format(", from step {}", intervention.from);
+  if (intervention.to >= 0) words += fmt::format(" to {}", intervention.to);
+  return words;
+}
+
 Edits interventions_at(const Config& config, Index step) {
   Edits edits;
   for (const Intervention& one : config.interventions)
-    if (one.from <= step && (one.to < 0 || step < one.to)) add_intervention(edits, one);
+    if (acts_at(one, step)) add_intervention(edits, one);
   return edits;
 }
 

@@ -14,6 +14,7 @@
 #include "tapehead/train/config_fields.h"
 #include "tapehead/train/floor_table.h"
 #include "tapehead/train/intervention.h"
+#include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/run_tables.h"
 #include "tapehead/train/snapshot_ring.h"
 
@@ -21,24 +22,13 @@ namespace tapehead {
 
 namespace {
 
-/// Throws UsageError if the run's config.toml is no longer what the checkpoint was made with.
-void require_same_config(const RunDirectory& run, const Config& saved) {
-  for (const FieldDifference& field : differences(run.config(), saved))
-    throw UsageError(
-        fmt::format("{} and {} disagree: {} is {} in the one and {} in the other; put it back, or start "
-                    "another run",
-                    (run.path() / "config.toml").string(), run.latest_checkpoint().string(), field.name,
-                    field.first, field.second));
-}
-
 /// The run's newest checkpoint. Throws Error, saying from where one could go on instead, if it cannot be
 /// read.
 Checkpoint newest_checkpoint(const RunDirectory& run, const std::vector<Index>& steps) {
   try {
-    Checkpoint checkpoint = load_checkpoint(run.latest_checkpoint());
-    require(checkpoint.step == steps.back(), "[run] {} is of step {}", run.latest_checkpoint().string(),
-            checkpoint.step);
-    return checkpoint;
+    return latest_run_checkpoint(run);
+  } catch (const UsageError&) {
+    throw;
   } catch (const Error& error) {
     const bool imported = run.config().model.initialisation == Initialisation::imported;
     const std::string way_out =
@@ -211,9 +201,7 @@ bool Session::train() {
 Trainer resume_run(const RunDirectory& run, int threads) {
   const std::vector<Index> steps = run.checkpoint_steps();
   if (steps.empty()) return Trainer(run.config(), threads);
-  Checkpoint checkpoint = newest_checkpoint(run, steps);
-  require_same_config(run, checkpoint.config);
-  return Trainer(std::move(checkpoint), run.latest_checkpoint(), threads);
+  return Trainer(newest_checkpoint(run, steps), run.latest_checkpoint(), threads);
 }
 
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {

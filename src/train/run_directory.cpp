@@ -1,15 +1,7 @@
 #include "tapehead/train/run_directory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <system_error>
 
 #include "tapehead/base/require.h"
 
@@ -20,7 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kConfig = "config.toml";
-constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kTokenizer = "tokenizer";
 constexpr std::string_view kCheckpointPrefix = "step-";
@@ -40,7 +31,7 @@ bool is_run(const fs::path& path) { return fs::is_regular_file(path / kConfig); 
 
 /// Other programs have a config.toml too; what they keep is not for us to remove.
 bool may_be_replaced(const fs::path& path) {
-  return is_run(path) && (fs::is_directory(path / kCheckpoints) || fs::exists(path / kLock));
+  return is_run(path) && (fs::is_directory(path / kCheckpoints) || fs::exists(path / kLockFile));
 }
 
 /// Whether a file of this name is a table of a run.
@@ -53,10 +44,10 @@ bool is_table(const fs::path& name) {
 bool is_free(const fs::path& path) {
   if (!fs::exists(path)) return true;
   if (!fs::is_directory(path)) return false;
-  const bool begun = fs::exists(path / kLock);
+  const bool begun = fs::exists(path / kLockFile);
   return std::ranges::all_of(fs::directory_iterator(path), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return begun && (name == kLock || name == kCheckpoints || name == kTokenizer || name == kParentFile ||
+    return begun && (name == kLockFile || name == kCheckpoints || name == kTokenizer || name == kParentFile ||
                      is_table(name) || is_abandoned_replacement(name));
   });
 }
@@ -90,38 +81,19 @@ void remove_abandoned(const fs::path& folder) {
   for (const fs::path& file : abandoned) fs::remove(file);
 }
 
-/// The lock of the run at `path`, which tells others which process has it.
-std::shared_ptr<const Descriptor> lock(const fs::path& path) {
-  const std::string file = (path / kLock).string();
-  auto lock = std::make_shared<const Descriptor>(
-      ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (lock->get() >= 0 && ::flock(lock->get(), LOCK_EX | LOCK_NB) == 0) {
-    const std::string owner = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(lock->get(), 0) == 0 &&
-        ::pwrite(lock->get(), owner.data(), owner.size(), 0) == static_cast<ssize_t>(owner.size()))
-      return lock;
-  }
-  if (errno != EWOULDBLOCK)
-    throw Error(fmt::format("[run] cannot lock {}: {}", file, std::generic_category().message(errno)));
-  std::string owner;
-  std::getline(std::ifstream(file), owner);
-  throw UsageError(fmt::format("[run] process {} is writing into {}; wait until it is done, or stop it",
-                               owner, path.string()));
-}
-
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, Config config, std::shared_ptr<const Descriptor> lock)
+RunDirectory::RunDirectory(fs::path path, Config config, std::shared_ptr<const FolderLock> lock)
     : path_(std::move(path)), config_(std::move(config)), lock_(std::move(lock)) {}
 
 RunDirectory RunDirectory::create(const fs::path& path, const Config& config, bool overwrite,
                                   const std::function<void(const RunDirectory&)>& fill) {
   const std::string text = to_toml(config);
-  std::shared_ptr<const Descriptor> held;
+  std::shared_ptr<const FolderLock> held;
   on_disk(path, [&] {
     require_place(path, overwrite);
     fs::create_directories(path);
-    held = lock(path);
+    held = std::make_shared<const FolderLock>(path);
     // Another program may have been faster.
     require_place(path, overwrite);
     remove_run_files(path);
@@ -145,7 +117,7 @@ RunDirectory RunDirectory::open(const fs::path& path) {
 
 RunDirectory RunDirectory::open_for_writing(const fs::path& path) {
   open(path);
-  const auto held = lock(path);
+  const auto held = std::make_shared<const FolderLock>(path);
   on_disk(path, [&] {
     fs::create_directories(path / kCheckpoints);
     for (const fs::path& folder : {path, path / kCheckpoints, path / kTokenizer}) remove_abandoned(folder);
@@ -159,14 +131,13 @@ fs::path RunDirectory::table_file(std::string_view name) const {
 }
 
 void RunDirectory::require_held() const {
-  if (lock_ == nullptr) return;
-  struct stat held {};
-  struct stat there {};
-  const bool same = ::fstat(lock_->get(), &held) == 0 && ::stat((path_ / kLock).c_str(), &there) == 0 &&
-                    held.st_ino == there.st_ino && held.st_dev == there.st_dev;
-  require(same && is_run(path_),
+  require(lock_ == nullptr || (lock_->is_in(path_) && is_run(path_)),
           "[run] {} was removed or replaced while it was being written; nothing more is written into it",
           path_.string());
+}
+
+void RunDirectory::require_no_writer() const {
+  if (lock_ == nullptr) FolderLock::require_free(path_);
 }
 
 fs::path RunDirectory::checkpoint_file(Index step) const {
@@ -190,10 +161,10 @@ std::vector<Index> RunDirectory::checkpoint_steps() const {
   return steps;
 }
 
-fs::path RunDirectory::latest_checkpoint() const {
+Index RunDirectory::latest_step() const {
   const std::vector<Index> steps = checkpoint_steps();
   require(!steps.empty(), "[run] {} has no checkpoint yet", path_.string());
-  return checkpoint_file(steps.back());
+  return steps.back();
 }
 
 }  // namespace tapehead

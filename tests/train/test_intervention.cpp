@@ -95,6 +95,19 @@ TEST_CASE("mean puts the mean over the sequences of a pass there, position by po
   }
 }
 
+TEST_CASE("an intervention acts from its first step up to its last, and is said in a line") {
+  Intervention one{.site = "blocks.0.attention.head_output", .head = 1, .kind = "zero", .from = 3, .to = 5};
+  CHECK_FALSE(acts_at(one, 2));
+  CHECK(acts_at(one, 3));
+  CHECK(acts_at(one, 4));
+  CHECK_FALSE(acts_at(one, 5));
+  CHECK(in_words(one) == "zero at blocks.0.attention.head_output head 1, from step 3 to 5");
+  one.head = kAllHeads;
+  one.to = -1;
+  CHECK(acts_at(one, 1000));
+  CHECK(in_words(one) == "zero at blocks.0.attention.head_output, from step 3");
+}
+
 TEST_CASE("zero puts zeros there, and scale the value times the factor") {
   const Transformer model = random_model(attention_only());
   const Tokens tokens = random_tokens(2, 5, model.config().vocabulary, 1);

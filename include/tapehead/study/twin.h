@@ -16,9 +16,9 @@ Config one_layer_twin(const Config& config);
 /// Where a run's twin is kept: a run of its own, in the run's folder.
 std::filesystem::path twin_folder(const RunDirectory& run);
 
-/// The twin's trained model. A twin that is there is used as it is, one that was stopped is gone on with, and
-/// one of another config replaced. Nothing if the observer asked to stop. Throws as one_layer_twin and
-/// train_run do.
+/// The twin's trained model. A twin that is there is used as it is, and one that was stopped is gone on with.
+/// Nothing if the observer asked to stop. Throws UsageError if another run is at its place, and as
+/// one_layer_twin and train_run do.
 std::optional<Checkpoint> trained_twin(const RunDirectory& run, int threads,
                                        const RunObserver& observer = {});
 

@@ -6,6 +6,8 @@
 /// gradient; weight decay still acts on them.
 #pragma once
 
+#include <string>
+
 #include "tapehead/nn/edits.h"
 #include "tapehead/train/config.h"
 
@@ -14,7 +16,13 @@ namespace tapehead {
 /// Adds it, whenever it acts, to `edits`. Throws Error for a site that no Transformer has.
 void add_intervention(Edits& edits, const Intervention& intervention);
 
-/// Those of the config that act on the update made at `step`, from <= step < to, in their order.
+/// Whether it acts on the update made at `step`: from <= step < to.
+bool acts_at(const Intervention& intervention, Index step);
+
+/// "zero at blocks.0.attention.head_output head 1, from step 0 to 300".
+std::string in_words(const Intervention& intervention);
+
+/// Those of the config that act on the update made at `step`, in their order.
 Edits interventions_at(const Config& config, Index step);
 
 /// Those who watch a pass that is changed so: they see it as changed. It refers to `edits`.

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tapehead/base/file.h"
 #include "tapehead/train/config.h"
+#include "tapehead/train/folder_lock.h"
 #include "tapehead/train/parent.h"
 
 namespace tapehead {
@@ -63,6 +63,8 @@ class RunDirectory {
 
   /// Throws Error if the run that this one is locked for was removed, or another put in its place.
   void require_held() const;
+  /// Throws UsageError if somebody else writes into it.
+  void require_no_writer() const;
 
   const std::filesystem::path& path() const { return path_; }
   const Config& config() const { return config_; }
@@ -78,15 +80,16 @@ class RunDirectory {
   std::filesystem::path checkpoint_file(Index step) const;
   /// The steps of the checkpoints that are there, in order.
   std::vector<Index> checkpoint_steps() const;
-  /// The newest checkpoint's file. Throws Error if there is none yet.
-  std::filesystem::path latest_checkpoint() const;
+  /// The newest checkpoint's step, and its file. They throw Error if there is none yet.
+  Index latest_step() const;
+  std::filesystem::path latest_checkpoint() const { return checkpoint_file(latest_step()); }
 
  private:
-  RunDirectory(std::filesystem::path path, Config config, std::shared_ptr<const Descriptor> lock = nullptr);
+  RunDirectory(std::filesystem::path path, Config config, std::shared_ptr<const FolderLock> lock = nullptr);
 
   std::filesystem::path path_;
   Config config_;
-  std::shared_ptr<const Descriptor> lock_;
+  std::shared_ptr<const FolderLock> lock_;
 };
 
 }  // namespace tapehead
