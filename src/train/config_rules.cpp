@@ -126,11 +126,14 @@ std::vector<Rule> checkpoint_rules(const Config& config) {
        fmt::format("expected snapshots, of {:.3g} MB each, that fit in half of this machine's {:.3g} GB of "
                    "memory, got {}",
                    snapshot / 1e6, memory / 1e9, train.ring_snapshots)},
-      {train.ring_snapshots == 0 || reach >= train.evaluation_interval,
+      {train.ring_snapshots == 0 || reach >= 2 * train.evaluation_interval,
        {"train.ring_snapshots", "train.evaluation_interval"},
-       fmt::format("expected snapshots that reach back over train.evaluation_interval ({} steps), got {} of "
-                   "{} steps",
+       fmt::format("expected snapshots that reach back over two evaluations, each of {} steps, got {} of {} "
+                   "steps",
                    train.evaluation_interval, train.ring_snapshots, train.ring_interval)},
+      {train.ring_snapshots == 0 || train.steps == 0 || train.ring_interval <= train.steps,
+       {"train.ring_interval", "train.steps"},
+       fmt::format("expected an interval within train.steps ({}), got {}", train.steps, train.ring_interval)},
   };
 }
 

@@ -17,16 +17,15 @@ void SnapshotRing::keep(Snapshot snapshot) {
 
 void SnapshotRing::scored(double step, double score) {
   if (count_ == 0 || !std::isfinite(score)) return;
-  if (last_step_ && step > *last_step_) {
-    const double rise = (score - last_score_) / (step - *last_step_);
+  if (before_ && before_->step < step) {
+    const double rise = (score - before_->score) / (step - before_->step);
     if (rise > steepest_) {
       steepest_ = rise;
-      end_ = (step + *last_step_) / 2 + static_cast<double>(count_ * interval_) / 2;
+      end_ = last_->step + static_cast<double>(count_ * interval_) / 2;
       is_due_ = true;
     }
   }
-  last_step_ = step;
-  last_score_ = score;
+  before_ = std::exchange(last_, Heard{step, score});
 }
 
 bool SnapshotRing::is_in_window(Index step) const {

@@ -66,7 +66,7 @@ TEST_CASE("the ring of a scored run follows the best head's score, before and af
   Config config = tiny_config();
   config.train.steps = 16;
   config.train.checkpoint_interval = 0;
-  config.train.ring_snapshots = 4;
+  config.train.ring_snapshots = 8;
   for (const char* score : {"previous_token", "induction", "accuracy_induction"}) {
     CAPTURE(score);
     config.train.ring_score = score;
@@ -75,18 +75,18 @@ TEST_CASE("the ring of a scored run follows the best head's score, before and af
     Trainer trainer(config, 1);
     train_scored_run(trainer, run);
 
-    // The steepest rise by the run's own tables; the window is the four steps around its middle.
+    // The steepest rise by the run's own tables; the window is the eight steps around its middle.
     const std::vector<ScoreAt> scores = ring_scores(run);
     REQUIRE(scores.size() == 5);
     double steepest = 0, middle = -1;
-    for (std::size_t i = 1; i < scores.size(); ++i) {
-      if (!(scores[i].score - scores[i - 1].score > steepest)) continue;
-      steepest = scores[i].score - scores[i - 1].score;
-      middle = (scores[i].step + scores[i - 1].step) / 2;
+    for (std::size_t i = 1; i + 1 < scores.size(); ++i) {
+      if (!(scores[i + 1].score - scores[i - 1].score > steepest)) continue;
+      steepest = scores[i + 1].score - scores[i - 1].score;
+      middle = scores[i].step;
     }
     std::vector<Index> expected{0};
     for (Index step = 1; step < 16; ++step)
-      if (middle >= 0 && static_cast<double>(step) > middle - 2 && static_cast<double>(step) <= middle + 2)
+      if (middle >= 0 && static_cast<double>(step) > middle - 4 && static_cast<double>(step) <= middle + 4)
         expected.push_back(step);
     expected.push_back(16);
     CHECK(run.checkpoint_steps() == expected);

@@ -64,7 +64,7 @@ TEST_CASE("every listed field is documented in a sentence, in the help text and 
 
 TEST_CASE("every listed field can be set, changes its own member only, and survives saving") {
   const std::vector<std::string> room{"model.width=60", "model.context=100", "task.period_max=40",
-                                      "train.evaluation_interval=1"};
+                                      "train.evaluation_interval=1", "train.ring_interval=2"};
   const Config base = parse_config("", "x.toml", room);
   for (const ConfigField& field : config_fields()) {
     CAPTURE(field.name());

@@ -55,13 +55,15 @@ TEST_CASE("a copied segment leaves a choice of places for its copy") {
   CHECK(broken(config).empty());
 }
 
-TEST_CASE("snapshots fit in memory and reach over an evaluation, and listed steps are within the run") {
+TEST_CASE("snapshots fit in memory and reach over two evaluations, and listed steps are within the run") {
   Config config;
   config.train.ring_snapshots = 4;
-  config.train.ring_interval = 5;
+  config.train.ring_interval = 10;
   CHECK(broken(config).empty());
-  config.train.ring_interval = 4;
+  config.train.ring_interval = 9;
   CHECK(broken(config) == Fields{"train.ring_snapshots"});
+  config.train.ring_interval = 2001;
+  CHECK(broken(config) == Fields{"train.ring_interval"});
   config = {};
   config.model.width = 1'000'000;
   config.train.ring_snapshots = 10'000;

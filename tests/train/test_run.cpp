@@ -501,13 +501,13 @@ TEST_CASE("the ring's window is saved as the checkpoints that a dense schedule s
   dense.train.checkpoint_interval = 1;
   const Finished every(dense);
   const Folder folder;
-  const Config config = ring_config(6);
+  const Config config = ring_config(8);
   const RunDirectory run = RunDirectory::create(folder / "run", config, false);
   Trainer trainer(config, 2);
   Index step = 0;
   CHECK(train_run(trainer, run, scoring(step)));
-  // The middle of the steepest rise is step 10; that from 0 to 4 is less steep, and its window is gone again.
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 8, 9, 10, 11, 12, 13, 20});
+  // The middle of the steepest rise is step 8; that around 4 is less steep, and its window is gone again.
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 20});
   CHECK(without_seconds(run) == without_seconds(every.run));
   for (const Index saved : run.checkpoint_steps()) {
     CAPTURE(saved);
@@ -516,14 +516,14 @@ TEST_CASE("the ring's window is saved as the checkpoints that a dense schedule s
 }
 
 TEST_CASE("the window of a rise less steep goes, but for what the schedule saves") {
-  Config config = ring_config(6);
+  Config config = ring_config(8);
   config.train.checkpoint_steps = {9};
   const Folder folder;
   const RunDirectory run = RunDirectory::create(folder / "run", config, false);
   Trainer trainer(config, 1);
   Index step = 0;
   CHECK(train_run(trainer, run, scoring(step, true)));
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 9, 16, 17, 18, 19, 20});
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 9, 13, 14, 15, 16, 17, 18, 19, 20});
 }
 
 TEST_CASE("a stop saves the window as far as it is there, and going on saves the rest") {
@@ -536,17 +536,17 @@ TEST_CASE("a stop saves the window as far as it is there, and going on saves the
   RunObserver observer = scoring(step);
   observer.should_stop = [&] { return trainer.step() == 13; };
   CHECK_FALSE(train_run(trainer, run, observer));
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   // The scores until here are read from heads.csv.
   put(run.heads_file(), ring_heads({{0, "0"}, {4, "0.1"}, {8, "0.1"}, {12, "0.5"}}));
   Trainer resumed = resume_run(run, 1);
   CHECK(train_run(resumed, run, scoring(step)));
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20});
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20});
   CHECK(same_bits(resumed, straight.trainer));
 }
 
 TEST_CASE("a run that was stopped forgets the window of a rise less steep as one that was not") {
-  const Config config = ring_config(6);
+  const Config config = ring_config(8);
   const Folder folder;
   const RunDirectory run = RunDirectory::create(folder / "run", config, false);
   Trainer trainer(config, 1);
@@ -555,17 +555,17 @@ TEST_CASE("a run that was stopped forgets the window of a rise less steep as one
   // A ring that begins anew at step 14 has nothing in its own hands of the windows before.
   observer.should_stop = [&] { return trainer.step() == 14; };
   CHECK_FALSE(train_run(trainer, run, observer));
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 8, 9, 10, 11, 12, 13, 14});
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 5, 6, 7, 8, 9, 10, 11, 12, 14});
   put(run.heads_file(), ring_heads({{0, "0"}, {4, "0.1"}, {8, "0.1"}, {12, "0.5"}}));
   Trainer resumed = resume_run(run, 1);
   CHECK(train_run(resumed, run, scoring(step, true)));
-  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 14, 16, 17, 18, 19, 20});
+  CHECK(run.checkpoint_steps() == std::vector<Index>{0, 14, 15, 16, 17, 18, 19, 20});
 }
 
 TEST_CASE(
     "a ring of the heads' scores is refused in a run that does not score them, before anything changes") {
   const Folder folder;
-  const Config config = ring_config(6);
+  const Config config = ring_config(8);
   const RunDirectory run = RunDirectory::create(folder / "run", config, false);
   put(run.metrics_file(), "kept");
   Trainer trainer(config, 1);

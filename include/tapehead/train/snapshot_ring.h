@@ -1,9 +1,9 @@
 /// Snapshots of the last steps of a run, from which those around the steepest rise of a score are taken.
 ///
-/// A rise is what the score gains a step, from one evaluation to the next. The window around the steepest so
-/// far is as long as the ring, with the middle of the two evaluations in its middle. It is handed out once,
-/// when its last snapshot is there; after a steeper rise there is another. A run in which nothing forms has
-/// such a window too, around some rise by chance.
+/// A rise is what the score gains a step, over two evaluations with one between them, as in a formation
+/// report. The window around the steepest so far is as long as the ring, with the evaluation between in its
+/// middle. It is handed out once, when its last snapshot is there; after a steeper rise there is another. A
+/// run in which nothing forms has such a window too, around some rise by chance.
 #pragma once
 
 #include <deque>
@@ -40,8 +40,12 @@ class SnapshotRing {
   Index count_;
   Index interval_;
   std::deque<std::shared_ptr<const Snapshot>> snapshots_;
-  std::optional<double> last_step_;
-  double last_score_ = 0;
+  struct Heard {
+    double step;
+    double score;
+  };
+  std::optional<Heard> last_;
+  std::optional<Heard> before_;  // the one before the last
   double steepest_ = 0;
   std::optional<double> end_;  // of the window around the steepest rise
   bool is_due_ = false;        // whether that window is still to be handed out
