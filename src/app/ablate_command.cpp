@@ -30,8 +30,8 @@ prints the kinds side by side; ≠ and ± mark where zero, mean and resample dis
 
 --subsets ablates every subset of each layer's heads (of --layer alone, if given): Shapley values, pair
 interactions, the smallest set whose removal breaks the behaviour (accuracy on induction positions below half of
-the plain one) and the smallest that alone keeps it (at least nine tenths). Without --layer it writes subsets.csv,
-shapley.csv and interactions.csv.
+the way from guessing to the plain one) and the smallest that alone keeps it (at least nine tenths of it). Without
+--layer it writes subsets.csv, shapley.csv and interactions.csv.
 )";
 
 std::string epilogue() {
@@ -80,7 +80,11 @@ std::vector<Site> named_components(const Arguments& arguments, const ModelConfig
   for (const Index layer : parse_layers(arguments, "feed-forward", config))
     components.push_back(feed_forward_output(layer));
   for (auto component = components.begin(); component != components.end(); ++component)
-    if (std::find(components.begin(), component, *component) != component)
+    if (std::any_of(components.begin(), component, [&](const Site& other) {
+          const bool one_holds_the_other = other.head == kAllHeads || component->head == kAllHeads;
+          return other.kind == component->kind && other.layer == component->layer &&
+                 (other.head == component->head || one_holds_the_other);
+        }))
       throw UsageError(fmt::format("{} was named more than once", component_name(*component)));
   return components;
 }

@@ -5,7 +5,9 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
+#include "tapehead/train/checkpoint_schedule.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/run_tables.h"
 
 namespace tapehead {
 
@@ -40,9 +42,7 @@ void give_start(const RunDirectory& run, const RunDirectory& begun, Index step) 
   if (step == 0) return;
   for (const std::string_view name : {"metrics", "heads"}) {
     if (!std::filesystem::exists(run.table_file(name))) continue;
-    CsvTable table = CsvTable::read(run.table_file(name));
-    table.drop_above("step", static_cast<double>(step));
-    table.write(begun.table_file(name));
+    (name == "metrics" ? metrics_until(run, step) : heads_until(run, step)).write(begun.table_file(name));
   }
 }
 
@@ -76,7 +76,10 @@ Replay replay(const RunDirectory& run, const std::filesystem::path& folder, cons
   Trainer trainer = resume_scored_run(again, options.threads);
 
   const auto compare_checkpoint = [&] {
-    if (std::ranges::find(steps, trainer.step()) == steps.end()) return;
+    if (std::ranges::find(steps, trainer.step()) == steps.end()) {
+      if (is_checkpoint_step(run.config().train, trainer.step())) result.missing.push_back(trainer.step());
+      return;
+    }
     result.compared.push_back(trainer.step());
     if (auto what = departure(trainer, run.checkpoint_file(trainer.step())))
       result.different.push_back({trainer.step(), *std::move(what)});

@@ -41,6 +41,10 @@ struct Found {
   std::string name() const { return fmt::format("head {}.{}", layer, head); }
 };
 
+Index probe_length(const Transformer& model, const Task& task) {
+  return std::min(task.length(), model.config().context);
+}
+
 /// What is asked of one model, step by step. Members are in the order in which they are found out.
 class Inquiry {
  public:
@@ -49,14 +53,9 @@ class Inquiry {
       : model_(model),
         twin_(twin),
         options_(options),
-        length_(std::min(task.length(), model.config().context)),
+        length_(probe_length(model, task)),
         periods_(probe_periods(task, length_)),
         untrained_(probes(model, periods_.untrained)) {
-    if (untrained_.empty())
-      throw UsageError(fmt::format(
-          "[verdict] in sequences of {} tokens there is no period to probe that it was not trained on: "
-          "without one, copying by position and by content look the same",
-          length_));
     ask_what_it_learnt(own);
     ask_what_it_copies();
     ask_for_an_induction_head();
@@ -268,8 +267,18 @@ std::string_view name_of(Mechanism mechanism) {
   return "none";
 }
 
+void require_period_to_probe(const Transformer& model, const Task& task) {
+  const Index length = probe_length(model, task);
+  if (probe_periods(task, length).untrained.empty())
+    throw UsageError(fmt::format(
+        "[verdict] in sequences of {} tokens there is no period to probe that it was not trained on: "
+        "without one, copying by position and by content look the same",
+        length));
+}
+
 Verdict judge(const Transformer& model, const Task& task, const Batch& own, const Transformer* twin,
               const ProbeOptions& options) {
+  require_period_to_probe(model, task);
   return Inquiry(model, task, own, twin, options).verdict();
 }
 

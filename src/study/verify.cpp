@@ -1,5 +1,6 @@
 #include "tapehead/study/verify.h"
 
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The one column that a clock writes.
+constexpr const char* kOfAClock = "seconds";
 /// Tables that a training writes, from the first step to the last.
 constexpr std::array<std::string_view, 3> kOfTraining{"metrics", "heads", "floors"};
 
@@ -51,6 +54,21 @@ std::string owner_of_start(const RunDirectory& run, Index step) {
   return step == 0 ? "an imported model's" : "no checkpoint before it is there";
 }
 
+/// The rows of a table up to a step.
+CsvTable rows_until(CsvTable table, Index step) {
+  table.drop_above("step", static_cast<double>(step));
+  return table;
+}
+
+/// Of a fork whose parent is there: the parent's rows up to the fork, which it began with.
+std::optional<CsvTable> rows_of_parent(const RunDirectory& run, std::string_view name, Index step) {
+  const std::optional<Parent> parent = run.parent();
+  if (!parent || !RunDirectory::stands_at(run.path() / parent->path)) return std::nullopt;
+  const fs::path file = RunDirectory::open(run.path() / parent->path).table_file(name);
+  if (!fs::exists(file)) return std::nullopt;
+  return rows_until(CsvTable::read(file), step);
+}
+
 Verified verified_table(std::string_view name, const CsvTable& there, const CsvTable& recomputed,
                         const VerifyOptions& options) {
   Comparison comparison = compare(there, recomputed, options.tolerance);
@@ -63,19 +81,23 @@ Verified verified_evaluations(const RunDirectory& run, std::string_view name, Cs
   const CsvTable there = CsvTable::read(run.table_file(name));
   // A program that died may have left the rows of its last evaluation in one table, and not yet in the other.
   const double last_row = there.rows() == 0 ? 0 : there.number(there.rows() - 1, "step");
-  recomputed.drop_above("step", std::fmax(last_row, static_cast<double>(run.checkpoint_steps().back())));
+  recomputed.drop_above("step", std::fmax(last_row, static_cast<double>(run.latest_step())));
   Verified result{file_name(name)};
+  const auto add = [&](const Comparison& comparison) {
+    result.cells += comparison.cells;
+    result.differences.insert(result.differences.end(), comparison.differences.begin(),
+                              comparison.differences.end());
+  };
   Index given_rows = 0;
   // A run that begins at step 0 begins its tables there.
   if (const Index given = replayed.given.value_or(0); given > 0) {
     given_rows = std::ranges::count_if(recomputed.numbers("step"),
                                        [&](double step) { return step <= static_cast<double>(given); });
     result.left_out = fmt::format("rows up to step {}: {}", given, owner_of_start(run, given));
+    if (const auto theirs = rows_of_parent(run, name, given))
+      add(compare(rows_until(there, given), *theirs, 0, {kOfAClock}));
   }
-  // The one column that a clock writes.
-  Comparison comparison = compare(there, recomputed, options.tolerance, {"seconds"}, given_rows);
-  result.cells = comparison.cells;
-  result.differences = std::move(comparison.differences);
+  add(compare(there, recomputed, options.tolerance, {kOfAClock}, given_rows));
   return result;
 }
 
@@ -84,12 +106,15 @@ Verified verified_checkpoints(const RunDirectory& run, const Replay& replayed) {
   result.cells = static_cast<Index>(replayed.compared.size()) - (replayed.given ? 1 : 0);
   for (const auto& [step, what] : replayed.different)
     result.differences.push_back({fmt::format("step {}", step), what, "these"});
+  std::vector<std::string> left_out;
   if (replayed.given)
-    result.left_out = fmt::format("step {}: {}", *replayed.given, owner_of_start(run, *replayed.given));
-  const std::vector<Index> steps = run.checkpoint_steps();
-  if (steps.size() > replayed.compared.size())
-    result.left_out += fmt::format("{}{} that the training did not come by", replayed.given ? "; " : "",
-                                   steps.size() - replayed.compared.size());
+    left_out.push_back(fmt::format("step {}: {}", *replayed.given, owner_of_start(run, *replayed.given)));
+  if (const std::size_t steps = run.checkpoint_steps().size(); steps > replayed.compared.size())
+    left_out.push_back(fmt::format("{} that the training did not come by", steps - replayed.compared.size()));
+  if (!replayed.missing.empty())
+    left_out.push_back(
+        fmt::format("not there, as they should be: step {}", fmt::join(replayed.missing, ", ")));
+  result.left_out = fmt::format("{}", fmt::join(left_out, "; "));
   return result;
 }
 
@@ -105,10 +130,16 @@ Verified one_difference_at_worst(const std::string& file, const Verify& verified
   }
 }
 
+/// A run that has been trained has every table of the training.
+Verified missing_table(const RunDirectory& run, std::string_view name) {
+  if (run.latest_step() == 0) return {file_name(name), 0, {}, "the run has none yet"};
+  return {file_name(name), 0, {{"the whole table", "nothing", "numbers"}}};
+}
+
 Verified verified_training_table(const RunDirectory& run, const RunDirectory& again, std::string_view name,
                                  const Replay& replayed, const VerifyOptions& options) {
   if (!fs::exists(again.table_file(name))) return {file_name(name), 0, {}, "the training does not write it"};
-  if (!fs::exists(run.table_file(name))) return {file_name(name), 0, {}, "the run has none"};
+  if (!fs::exists(run.table_file(name))) return missing_table(run, name);
   CsvTable recomputed = CsvTable::read(again.table_file(name));
   return name == "floors" ? verified_table(name, CsvTable::read(run.table_file(name)), recomputed, options)
                           : verified_evaluations(run, name, std::move(recomputed), replayed, options);
@@ -146,6 +177,7 @@ Verified verified_analysis(const RunDirectory& run, std::string_view name, const
 }  // namespace
 
 std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& options) {
+  run.require_no_writer();
   std::vector<Verified> all;
   verify_training(run, options, all);
   for (const std::string_view name : kRunTables)

@@ -325,6 +325,7 @@ ablating_together() {
   prints run/figures/ablation.png run/figures/shapley.png
 
   refuses 'layer 0 head 1 was named more than once' -- ablate run --head 0.1 --head 0.1
+  refuses 'was named more than once' -- ablate run --head 0.1 --layer 0
   refuses --kind "'some'" value-preserving -- ablate run --kind some
   refuses --layer "'2'" 'from 0 to 1' -- ablate run --layer 2
   refuses --layer "'-1'" -- ablate run --subsets --layer=-1
@@ -350,6 +351,12 @@ formation_of_runs() {
   says warning 'differ in more than their seeds: train.steps'
   prints '0 of 2 runs formed' 'up to steps 10 to 20' 'lower quartile'
   check "both.csv: wrong rows" test "$(cut -d , -f 1,2 both.csv | xargs)" = "run,step run,20 other,10"
+  cp -r run foreign
+  cp other/checkpoints/step-000010.safetensors foreign/checkpoints/step-000010.safetensors
+  for command in eval heads ablate patch circuits lens verdict; do
+    refuses 'disagree: train.steps is 20 in the one and 10 in the other' -- "$command" foreign --step 10
+  done
+  rm -r foreign
   expect 0 plot run other
   check "$call: expected the figure beside the runs" test "$(xargs < out)" = "figures/curves.svg figures/curves.png"
   expect 0 plot run other --out drawn

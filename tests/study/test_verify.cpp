@@ -169,17 +169,19 @@ TEST_CASE("what a fork has from its parent is left out, and said so, and all aft
     CHECK(train_scored_run(trainer, child));
   }
   const CsvTable metrics = CsvTable::read(child.metrics_file());
-  const std::vector<double> steps = metrics.numbers("step");
-  const auto own = std::ranges::count_if(steps, [](double step) { return step > 5; });
   const std::vector<Verified> all = verify(child);
-  // All columns but the seconds.
-  CHECK(find(all, "metrics.csv").cells == own * static_cast<Index>(metrics.columns().size() - 1));
+  // All columns but the seconds, those of the parent compared with the parent's.
+  CHECK(find(all, "metrics.csv").cells == metrics.rows() * static_cast<Index>(metrics.columns().size() - 1));
   CHECK(find(all, "checkpoints").cells == 1);
   for (const char* what : {"metrics.csv", "heads.csv", "checkpoints"}) {
     CHECK(find(all, what).differences.empty());
     CHECK(find(all, what).left_out.find("step 5: its parent's") != std::string::npos);
   }
   falsify(child.metrics_file(), metrics.rows() - 1, "loss");
+  CHECK(find(verify(child), "metrics.csv").differences.size() == 1);
+  falsify(child.metrics_file(), 1, "loss_noise");
+  CHECK(find(verify(child), "metrics.csv").differences.size() == 2);
+  std::filesystem::remove_all(child.path() / child.parent()->path);
   CHECK(find(verify(child), "metrics.csv").differences.size() == 1);
 }
 
@@ -219,7 +221,25 @@ TEST_CASE("a table of the training that is not there is said to be missing") {
   const Folder folder;
   const RunDirectory run = finished(folder);
   std::filesystem::remove(run.heads_file());
-  CHECK(find(verify(run), "heads.csv").left_out == "the run has none");
+  REQUIRE(find(verify(run), "heads.csv").differences.size() == 1);
+  CHECK(find(verify(run), "heads.csv").differences[0].stands == "nothing");
+}
+
+TEST_CASE("checkpoints that the config asks for and that are not there are named") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  std::filesystem::remove(run.checkpoint_file(5));
+  std::filesystem::remove(run.checkpoint_file(10));
+  const Verified verified = find(verify(run), "checkpoints");
+  CHECK(verified.differences.empty());
+  CHECK(verified.left_out == "not there, as they should be: step 5, 10");
+}
+
+TEST_CASE("a run into which another program writes is not verified") {
+  const Folder folder;
+  const std::filesystem::path path = finished(folder).path();
+  const RunDirectory writer = RunDirectory::open_for_writing(path);
+  CHECK_THROWS_WITH_AS(verify(RunDirectory::open(path)), doctest::Contains("is writing into"), UsageError);
 }
 
 TEST_CASE("a verification that is given up says so") {

@@ -29,6 +29,7 @@ struct Replay {
   /// The step of the checkpoint, and of the rows up to there, that it took from the run to begin with.
   std::optional<Index> given = {};
   std::vector<Index> compared;       ///< steps of checkpoints that were come by
+  std::vector<Index> missing;        ///< steps of those that the config asks for and the run has not
   std::vector<Departure> different;  ///< those that do not hold what came out
   bool is_whole = false;             ///< false if it was asked to give up
 };

@@ -39,9 +39,12 @@ struct Verdict {
   std::vector<Evidence> evidence;
 };
 
+/// Throws UsageError where the task's sequences are too short for a period that was not trained on.
+void require_period_to_probe(const Transformer& model, const Task& task);
+
 /// Judges `model`, which was trained on `task`. `own` is a batch of that task, and `twin` the one-layer twin
 /// trained on the same data, or null where there is none: that evidence is then missing, and said so. Throws
-/// UsageError where sequences are too short for a period that was not trained on.
+/// as require_period_to_probe does.
 Verdict judge(const Transformer& model, const Task& task, const Batch& own, const Transformer* twin,
               const ProbeOptions& options = {});
 

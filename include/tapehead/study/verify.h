@@ -33,8 +33,8 @@ struct VerifyOptions {
 };
 
 /// Every table of kRunTables that is there, and the checkpoints. A table that cannot be made again as it says
-/// it was made is one difference. Throws Error where the training cannot be done again, and if it was asked
-/// to give up.
+/// it was made is one difference. Throws UsageError if another program writes into the run, and Error where
+/// the training cannot be done again, and if it was asked to give up.
 std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& options = {});
 
 }  // namespace tapehead
