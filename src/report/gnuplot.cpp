@@ -1,6 +1,5 @@
 #include "tapehead/report/gnuplot.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,10 +8,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
+#include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 
 extern char** environ;
@@ -55,11 +53,10 @@ std::string contents(std::FILE* file) {
 /// Where a program's three streams go.
 class Streams {
  public:
-  Streams(std::FILE* input, const fs::path& output, std::FILE* errors) {
+  Streams(std::FILE* input, std::FILE* output, std::FILE* errors) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_adddup2(&actions_, fileno(input), STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0666);
+    posix_spawn_file_actions_adddup2(&actions_, fileno(output), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, fileno(errors), STDERR_FILENO);
   }
   ~Streams() { posix_spawn_file_actions_destroy(&actions_); }
@@ -71,14 +68,13 @@ class Streams {
   posix_spawn_file_actions_t actions_;
 };
 
-/// Runs gnuplot with no settings but the script's; the file takes what it draws. No shell and no gnuplot
-/// string ever sees the path.
-void run_gnuplot(const std::string& script, const fs::path& file) {
-  std::ofstream(file).close();
-  require(fs::exists(file), "[figures] cannot write {}", file.string());
+/// What gnuplot draws with no settings but the script's, for `file`, which only its complaint names. Until it
+/// is whole it has no name, so that nothing is left of it, and nobody else can draw into it.
+std::string run_gnuplot(const std::string& script, const fs::path& file) {
   const TemporaryFile input = temporary_file_with(script);
+  const TemporaryFile output = temporary_file();
   const TemporaryFile errors = temporary_file();
-  const Streams streams(input.get(), file, errors.get());
+  const Streams streams(input.get(), output.get(), errors.get());
 
   std::string program = "gnuplot";
   std::string plain = "--default-settings";
@@ -95,40 +91,29 @@ void run_gnuplot(const std::string& script, const fs::path& file) {
     require(errno == EINTR, "[figures] lost sight of gnuplot: {}", std::strerror(errno));
   std::string complaint = contents(errors.get());
   if (WIFSIGNALED(status)) complaint += fmt::format("it crashed (signal {})", WTERMSIG(status));
-  require(WIFEXITED(status) && WEXITSTATUS(status) == 0 && fs::file_size(file) > 0,
+  std::string drawn = contents(output.get());
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0 && !drawn.empty(),
           "[figures] gnuplot could not draw {}: {}", file.string(), complaint);
+  return drawn;
 }
 
 /// Whoever has no Inter gets the next best sans-serif, in browsers as in PNGs.
-void name_fallback_fonts(const fs::path& svg) {
-  std::ostringstream text;
-  text << std::ifstream(svg).rdbuf();
-  std::string content = std::move(text).str();
+void name_fallback_fonts(std::string& svg) {
   const std::string named = "font-family=\"Inter\"";
   const std::string with_fallback = "font-family=\"Inter, 'DejaVu Sans', sans-serif\"";
-  for (auto at = content.find(named); at != std::string::npos; at = content.find(named, at)) {
-    content.replace(at, named.size(), with_fallback);
+  for (auto at = svg.find(named); at != std::string::npos; at = svg.find(named, at)) {
+    svg.replace(at, named.size(), with_fallback);
     at += with_fallback.size();
   }
-  std::ofstream stream(svg, std::ios::trunc);
-  stream << content;
-  require(stream.flush().good(), "[figures] cannot write {}", svg.string());
 }
 
 fs::path drawn(const Figure& figure, const fs::path& folder, const std::string& type,
                const std::string& terminal) {
-  const fs::path file = folder / (figure.name + "." + type);
-  const fs::path unfinished = folder / (figure.name + ".unfinished." + type);
-  try {
-    run_gnuplot(fmt::format("set encoding utf8\nset terminal {}\n{}", terminal, figure.script.text()),
-                unfinished);
-    if (type == "svg") name_fallback_fonts(unfinished);
-    fs::rename(unfinished, file);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(unfinished, ignored);
-    throw;
-  }
+  fs::path file = folder / (figure.name + "." + type);
+  std::string content = run_gnuplot(
+      fmt::format("set encoding utf8\nset terminal {}\n{}", terminal, figure.script.text()), file);
+  if (type == "svg") name_fallback_fonts(content);
+  replace_file(file, content, "figures");
   return file;
 }
 

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <exception>
+#include <thread>
+#include <vector>
 
 #include "report/drawing.h"
 #include "support/testing.h"
@@ -18,6 +21,16 @@ Figure line_figure() {
   figure.script.data("$line", {{0, 1, 2, 3}, {0, 1, std::nan(""), 2}});
   figure.script.line("set datafile missing 'nan'\nplot $line using 1:2 with lines notitle");
   return figure;
+}
+
+/// How many files there are, all of them the figure's.
+int files_in(const std::filesystem::path& folder) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CHECK(entry.path().stem() == "line");
+    ++files;
+  }
+  return files;
 }
 
 /// Sets a variable of the environment as long as it lives.
@@ -55,12 +68,7 @@ TEST_CASE("a figure is drawn again over the old one, and nothing else is left in
   const AwkwardFolder folder;
   draw(line_figure(), folder.path());
   draw(line_figure(), folder.path());
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    CHECK(entry.path().stem() == "line");
-    ++files;
-  }
-  CHECK(files == 2);
+  CHECK(files_in(folder.path()) == 2);
 }
 
 TEST_CASE("without gnuplot the error names the package, and no file is left") {
@@ -89,7 +97,28 @@ TEST_CASE("a script that gnuplot refuses is an error with gnuplot's words, and t
   CHECK(contains(message, "[figures] gnuplot could not draw"));
   CHECK(contains(message, "undefined variable: nonsense"));
   CHECK(contents(folder.path() / "line.svg") == before);
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "line.unfinished.svg"));
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("a figure can be drawn by several at once, each whole, and nothing else is left") {
+  const AwkwardFolder folder;
+  const std::string alone = contents(draw(line_figure(), folder.path()).front());
+  constexpr int kDrawers = 4;
+  std::vector<int> failures(kDrawers, 0);
+  std::vector<std::thread> drawers;
+  for (int drawer = 0; drawer < kDrawers; ++drawer)
+    drawers.emplace_back([&folder, &failure = failures[static_cast<std::size_t>(drawer)]] {
+      for (int time = 0; time < 3; ++time) try {
+          draw(line_figure(), folder.path());
+        } catch (const std::exception&) {
+          ++failure;
+        }
+    });
+  for (std::thread& drawer : drawers) drawer.join();
+  CHECK(failures == std::vector<int>(kDrawers, 0));
+  CHECK(files_in(folder.path()) == 2);
+  CHECK(contents(folder.path() / "line.svg") == alone);
+  CHECK(png_size(folder.path() / "line.png") == std::array{800, 600});
 }
 
 TEST_CASE("a folder that cannot be made is an error") {

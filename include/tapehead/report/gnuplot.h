@@ -42,8 +42,8 @@ struct Figure {
 };
 
 /// Draws it as folder/name.svg (text stays text) and folder/name.png, making the folder if need be, and
-/// returns the two. Throws Error if gnuplot is missing, naming the package to install, or if it fails, with
-/// its own words.
+/// returns the two. Each takes the place of an older one at once, whoever else draws the same. Throws Error
+/// if gnuplot is missing, naming the package to install, or if it fails, with its own words.
 std::vector<std::filesystem::path> draw(const Figure& figure, const std::filesystem::path& folder);
 
 }  // namespace tapehead
