@@ -74,10 +74,8 @@ std::string best_score(const HeadScores& scores) {
   return fmt::format("{} {:.2f}", name, scores[best->score]);
 }
 
-/// Signs of the tokens on both axes, where cells of this many pixels have room for them.
+/// Signs of the tokens on both axes, beside cells of this many pixels.
 void sign_axes(Figure& figure, const std::vector<std::string>& signs, double cell) {
-  figure.script.line("unset xtics\nunset ytics");
-  if (cell < kLegibleCell) return;
   std::string tics;
   for (std::size_t t = 0; t < signs.size(); ++t)
     tics += fmt::format("{}{} {}", t == 0 ? "" : ", ", gnuplot_text(signs[t]), t);
@@ -85,6 +83,16 @@ void sign_axes(Figure& figure, const std::vector<std::string>& signs, double cel
   figure.script.line("set xtics ({}) scale 0 font ',{}' {}", tics, font,
                      are_letters(signs) ? "offset 0,0.4" : "rotate by 90 right");
   figure.script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0", tics, font);
+}
+
+/// Names of the axes, further out where tokens that are numbers stand there.
+void name_axes(Figure& figure, const char* query, const char* key, bool numbers) {
+  figure.script.line(
+      "set label 27 '{}' at graph {}, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'", query,
+      numbers ? -0.145 : -0.09, kInk);
+  figure.script.line(
+      "set label 28 '{}' at graph 0.5, graph 0 center offset 0,{} font ',13' textcolor rgb '{}'", key,
+      numbers ? -3.1 : -1.9, kInk);
 }
 
 /// Key, query and weight of every cell; keys after the query are marked by -1.
@@ -115,7 +123,7 @@ void title_map(Figure& figure, const HeadScores& head, bool one_line, std::strin
 /// What holds for all maps.
 void start_maps(Figure& figure, Index length, Index period) {
   GnuplotScript& script = figure.script;
-  script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
+  script.line("unset grid\nunset xtics\nunset ytics\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
   script.line(
       "set palette defined (0 '#ffffff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')");
   script.line("set cbrange [0:1]\nset xrange [-0.5:{0}]\nset yrange [{0}:-0.5]",
@@ -218,7 +226,6 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   const Index heads = config.model.heads;
   const Index length = sequence.length();
   const Index period = period_of(sequence, 0);
-  const bool letters = are_letters(signs);
 
   std::vector<Site> sites;
   for (Index layer = 0; layer < layers; ++layer) sites.push_back(pattern(layer));
@@ -226,27 +233,25 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   evaluate(model, sequence, {recorder});
 
   const int map = std::clamp(kMapsWidth / static_cast<int>(heads) - kColumnGap, kSmallestMap, kLargestMap);
+  const double cell = static_cast<double>(map) / static_cast<double>(length);
+  const bool letters = cell >= kLegibleCell && are_letters(signs);
+  const bool numbers = cell >= kLegibleCell && !letters;
   const int maps_right = kLeft + static_cast<int>(heads) * (map + kColumnGap) - kColumnGap;
   const int maps_bottom = kTop + static_cast<int>(layers) * (map + kTitle + kSigned);
   Figure figure = start_figure("attention", std::max(maps_right + kScaleWidth, 620),
-                               maps_bottom + kBottom + (letters ? 0 : kNumbersTaller),
+                               maps_bottom + kBottom + (numbers ? kNumbersTaller : 0),
                                fmt::format("What every head looks at after {} steps, on one sequence", step),
                                run_in_words(config));
   start_maps(figure, length, period);
   show_scale(figure, maps_right + 24, kTop + kTitle, kTop + kTitle + map);
-  sign_axes(figure, signs, static_cast<double>(map) / static_cast<double>(length));
+  if (letters || numbers) sign_axes(figure, signs, cell);
   explain(figure, period, letters, config);
   for (const HeadScores& head : scores) {
     const int left = kLeft + static_cast<int>(head.head) * (map + kColumnGap);
     const int top = kTop + static_cast<int>(head.layer) * (map + kTitle + kSigned) + kTitle;
     place(figure, {left, left + map, top, top + map}, "");
     title_map(figure, head, map > kRoomyMap, head_colour(head.layer, head.head, heads));
-    figure.script.line(
-        "set label 27 '{}' at graph {}, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'",
-        head.head == 0 ? "query" : "", letters ? -0.09 : -0.145, kInk);
-    figure.script.line(
-        "set label 28 '{}' at graph 0.5, graph 0 center offset 0,{} font ',13' textcolor rgb '{}'",
-        head.layer + 1 == layers ? "key" : "", letters ? -1.9 : -3.1, kInk);
+    name_axes(figure, head.head == 0 ? "query" : "", head.layer + 1 == layers ? "key" : "", numbers);
     const std::string block = fmt::format("$map_{}_{}", head.layer, head.head);
     figure.script.data(block, cells_of(recorder.at(pattern(head.layer)), head.head, length));
     figure.script.line("plot {} using 1:2:($3 < 0 ? NaN : $3) with image pixels", block);

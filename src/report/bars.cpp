@@ -74,11 +74,9 @@ std::string bars_command(Figure& figure, const std::vector<Bars>& all_bars, cons
   return command.empty() ? "plot NaN notitle" : command;
 }
 
-bool crosses_heights(const std::vector<Bars>& all_bars, const BarRange& range, std::size_t group, double y) {
-  return std::ranges::any_of(all_bars, [&](const Bars& bars) {
-    const double place = label_places(bars, kBeyond * range.margin)[group];
-    return std::abs(place - y) < kHalfOfWords * range.margin;
-  });
+bool crosses_height(const Bars& bars, const BarRange& range, std::size_t group, double y) {
+  const double place = label_places(bars, kBeyond * range.margin)[group];
+  return std::abs(place - y) < kHalfOfWords * range.margin;
 }
 
 }  // namespace tapehead

@@ -26,6 +26,8 @@ constexpr int kLeastPlotWidth = 360;
 constexpr int kMostWidth = 1300;
 constexpr std::size_t kMostPairs = 3;  // in words
 constexpr double kBarWidth = 0.38;     // of a group
+constexpr double kEnds = 0.6;          // groups from the axis' ends to the first and the last
+constexpr double kHeightWidth = 42;    // of a height in figures, with some room
 
 constexpr std::string_view kShapleyColour = kInductionColour;
 constexpr std::string_view kAloneColour = "#e69f00";
@@ -75,35 +77,58 @@ std::vector<std::string> interactions_in_words(const CsvTable& table, const std:
   return lines;
 }
 
-/// The line of the whole layer from x = -0.6 to `end`, open where it would go through a height.
+std::vector<Bars> bars_of(const CsvTable& shapley, const Layer& layer) {
+  return {
+      {"$shapley" + layer.name, kShapleyColour, -kBarWidth / 2 - 0.01, cells(shapley, layer.rows, "shapley"),
+       cells(shapley, layer.rows, "low"), cells(shapley, layer.rows, "high")},
+      {"$alone" + layer.name, kAloneColour, kBarWidth / 2 + 0.01, cells(shapley, layer.rows, "alone"),
+       cells(shapley, layer.rows, "alone_low"), cells(shapley, layer.rows, "alone_high")}};
+}
+
+/// One for all layers, with their bars and the lines of the whole layers.
+BarRange range_of_layers(const CsvTable& shapley, const std::vector<Layer>& layers) {
+  std::vector<Bars> all_bars;
+  double lowest = 0;
+  double highest = 0.1;
+  for (const Layer& layer : layers) {
+    for (Bars& bars : bars_of(shapley, layer)) all_bars.push_back(std::move(bars));
+    const double whole = shapley.number(layer.rows.front(), "whole_layer");
+    if (!std::isfinite(whole)) continue;
+    lowest = std::min(lowest, whole);
+    highest = std::max(highest, whole);
+  }
+  BarRange range = range_of(all_bars, highest, kPlotHeight);
+  if (lowest < 0) range.low = std::min(range.low, lowest - range.margin);
+  return range;
+}
+
+/// The line of the whole layer, open where it would go through a height; a group is `group_width` pixels
+/// wide.
 void draw_whole(Figure& figure, const std::vector<Bars>& all_bars, const BarRange& range, double whole,
-                double end) {
+                double group_width) {
   const auto dashes = [&](double from, double to) {
     if (from < to)
       figure.script.line(
           "set arrow from {1}, {0} to {2}, {0} nohead dashtype 2 linewidth 1.4 linecolor rgb '{3}'", whole,
           from, to, kGrey);
   };
-  double from = -0.6;
-  for (std::size_t group = 0; group < all_bars.front().heights.size(); ++group) {
-    if (!crosses_heights(all_bars, range, group, whole)) continue;
-    dashes(from, static_cast<double>(group) - 0.45);
-    from = static_cast<double>(group) + 0.45;
-  }
-  dashes(from, end);
+  const double half_height = kHeightWidth / 2 / group_width;
+  const std::size_t groups = all_bars.front().heights.size();
+  double from = -kEnds;
+  for (std::size_t group = 0; group < groups; ++group)
+    for (const Bars& bars : all_bars) {
+      if (!crosses_height(bars, range, group, whole)) continue;
+      const double middle = static_cast<double>(group) + bars.offset;
+      dashes(from, middle - half_height);
+      from = middle + half_height;
+    }
+  dashes(from, static_cast<double>(groups) - 1 + kEnds);
 }
 
 void draw_layer(Figure& figure, const CsvTable& shapley, const Layer& layer, const Panel& panel,
-                double highest) {
-  const std::string number = layer.name;
-  const std::vector<Bars> all_bars{
-      {"$shapley" + number, kShapleyColour, -kBarWidth / 2 - 0.01, cells(shapley, layer.rows, "shapley"),
-       cells(shapley, layer.rows, "low"), cells(shapley, layer.rows, "high")},
-      {"$alone" + number, kAloneColour, kBarWidth / 2 + 0.01, cells(shapley, layer.rows, "alone"),
-       cells(shapley, layer.rows, "alone_low"), cells(shapley, layer.rows, "alone_high")}};
+                const BarRange& range) {
+  const std::vector<Bars> all_bars = bars_of(shapley, layer);
   const double whole = shapley.number(layer.rows.front(), "whole_layer");
-  BarRange range = range_of(all_bars, std::max(highest, std::isfinite(whole) ? whole : 0), kPlotHeight);
-  if (whole < range.low + range.margin) range.low = whole - range.margin;
   set_bars(figure, range, kBarWidth);
   std::string tics;
   for (std::size_t i = 0; i < layer.rows.size(); ++i) {
@@ -115,14 +140,15 @@ void draw_layer(Figure& figure, const CsvTable& shapley, const Layer& layer, con
   figure.script.line("set xtics ({}) scale 0 font ',13'", tics);
   const std::string command = bars_command(figure, all_bars, range, layer.rows.size() > 8 ? 10 : 12);
   place(figure, panel, panel.left == kLeft ? "change in loss on induction (nats)" : "");
-  const double end = static_cast<double>(layer.rows.size()) - 0.4;
-  figure.script.line("set xrange [-0.6:{}]", end);
+  const auto groups = static_cast<double>(layer.rows.size());
+  figure.script.line("set xrange [{}:{}]", -kEnds, groups - 1 + kEnds);
   const std::string together = std::isfinite(whole) ? fmt::format(": all heads together {}{:.2f}",
                                                                   whole < 0 ? "−" : "+", std::abs(whole))
                                                     : "";
   figure.script.line("set label 60 {} at graph 0.5, graph 1.07 center font ',14' textcolor rgb '{}'",
                      gnuplot_text("layer " + layer.name + together), kInk);
-  if (std::isfinite(whole)) draw_whole(figure, all_bars, range, whole, end);
+  if (std::isfinite(whole))
+    draw_whole(figure, all_bars, range, whole, (panel.right - panel.left) / (groups - 1 + 2 * kEnds));
   // What was drawn would be drawn again with the next plot.
   figure.script.line("{}\nunset label\nunset arrow", command);
 }
@@ -153,14 +179,11 @@ Figure shapley_figure(const CsvTable& shapley, const CsvTable& interactions, con
   const int rows = (static_cast<int>(layers.size()) + in_a_row - 1) / in_a_row;
   std::vector<std::vector<std::string>> words;
   std::size_t most_lines = 0;
-  double highest = 0.1;
   for (const Layer& layer : layers) {
     words.push_back(interactions_in_words(interactions, kind, layer.name));
     most_lines = std::max(most_lines, words.back().size());
-    for (const char* column : {"high", "alone_high", "whole_layer"})
-      for (const double value : cells(shapley, layer.rows, column))
-        if (std::isfinite(value)) highest = std::max(highest, value);
   }
+  const BarRange range = range_of_layers(shapley, layers);
   const int row_height = kPlotHeight + kNames + kWords * static_cast<int>(most_lines) + kBetweenRows;
   Figure figure = start_figure("shapley", kLeft + in_a_row * (plot_width + kBetween) - kBetween + kRight,
                                kTop + rows * row_height + kBottom, "Who does the work of a layer's heads",
@@ -174,7 +197,7 @@ Figure shapley_figure(const CsvTable& shapley, const CsvTable& interactions, con
           "set label {} {} at screen {}, screen {} left font ',12' textcolor rgb '{}'", 70 + line,
           gnuplot_text(line < words[i].size() ? words[i][line] : " "), 1.0 * left / figure.width,
           1 - 1.0 * (top + kPlotHeight + kNames + kWords * static_cast<int>(line)) / figure.height, kInk);
-    draw_layer(figure, shapley, layers[i], {left, left + plot_width, top, top + kPlotHeight}, highest);
+    draw_layer(figure, shapley, layers[i], {left, left + plot_width, top, top + kPlotHeight}, range);
   }
   return figure;
 }

@@ -59,6 +59,16 @@ inline std::string svg_of(const Figure& figure) {
   return contents(draw(figure, folder.path()).front());
 }
 
+/// How often the part stands in the text.
+inline int count(const std::string& text, const std::string& part) {
+  int times = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++times;
+  return times;
+}
+
+/// How many dots an SVG of gnuplot has.
+inline int dots(const std::string& svg) { return count(svg, "href='#gpPt6'"); }
+
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

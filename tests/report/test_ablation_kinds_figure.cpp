@@ -31,13 +31,6 @@ std::string svg_of_table(const std::vector<Ablation>& ablations) {
   return svg_of(ablation_figure(ablation_table(ablations, 2000, 256), 0.9, Config{}));
 }
 
-/// How often a text stands in another.
-int count(const std::string& text, const std::string& part) {
-  int times = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
-  return times;
-}
-
 }  // namespace
 
 TEST_CASE("a table of several kinds is drawn side by side, each kind named, and both kinds of position") {

@@ -128,3 +128,11 @@ TEST_CASE("the attention figure also holds many heads and a large vocabulary") {
   CHECK(contains(svg, "layer 2 head 7"));
   CHECK_FALSE(contains(svg, "letters, digits and signs"));
 }
+
+TEST_CASE("where maps are too small for tokens on their axes the attention figure does not speak of them") {
+  Config config = small_config(64);
+  config.model.heads = 16;
+  const std::string svg = svg_of_model(config);
+  CHECK(contains(svg, "layer 1 head 15"));
+  CHECK_FALSE(contains(svg, "letters, digits and signs"));
+}

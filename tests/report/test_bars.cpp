@@ -32,9 +32,10 @@ TEST_CASE("a level line goes through a height only just beyond the bar and its i
   const std::vector<Bars> bars = bars_up_and_down();
   const BarRange range = range_of(bars, 0, 320);
   const double third = range.margin / 3;
-  CHECK(crosses_heights(bars, range, 0, 3.1 + third));
-  CHECK_FALSE(crosses_heights(bars, range, 0, 3));
-  CHECK_FALSE(crosses_heights(bars, range, 0, 3.1 + range.margin));
-  CHECK_FALSE(crosses_heights(bars, range, 1, 3.1 + third));
-  CHECK(crosses_heights(bars, range, 1, -1.1 - third));
+  CHECK(crosses_height(bars[0], range, 0, 3.1 + third));
+  CHECK_FALSE(crosses_height(bars[0], range, 0, 3));
+  CHECK_FALSE(crosses_height(bars[0], range, 0, 3.1 + range.margin));
+  CHECK_FALSE(crosses_height(bars[0], range, 1, 3.1 + third));
+  CHECK(crosses_height(bars[0], range, 1, -1.1 - third));
+  CHECK_FALSE(crosses_height(bars[1], range, 0, 3.1 + third));
 }

@@ -70,3 +70,27 @@ TEST_CASE("of several kinds the first is drawn") {
   CHECK(contains(svg, "+3.00"));
   CHECK_FALSE(contains(svg, "+9.00"));
 }
+
+TEST_CASE("all layers of the Shapley figure have one range, with every bar and every whole layer") {
+  const std::vector<LayerSubsets> layers{layer_of(0, {0.75, 0.25}, 4, 0), layer_of(1, {0.5, 0.5}, -3, 0)};
+  const std::string script =
+      shapley_figure(shapley_table(layers, 2000, 256), interactions_table(layers, 2000, 256), Config{})
+          .script.text();
+  // Bars from -1.6, and lines from -3, to 4.
+  const double margin = 5.6 * 32 / 230;
+  const std::string range = fmt::format("set yrange [{}:{}]\n", -3 - margin, 4 + margin);
+  CHECK(count(script, range) == 2);
+  CHECK(count(script, "set yrange") == 2);
+}
+
+TEST_CASE("the line of a whole layer is open only around the heights that it would go through") {
+  // The first bar's height is written where the line of 4 is; the others are far below.
+  const std::vector<LayerSubsets> layers{layer_of(0, {0.9, 0.05, 0.05}, 4, 0)};
+  const std::string script =
+      shapley_figure(shapley_table(layers, 2000, 256), interactions_table(layers, 2000, 256), Config{})
+          .script.text();
+  const double half = 21 / (360 / 3.2);
+  CHECK(contains(script, fmt::format("set arrow from -0.6, 4 to {}, 4 ", -0.2 - half)));
+  CHECK(contains(script, fmt::format("set arrow from {}, 4 to 2.6, 4 ", -0.2 + half)));
+  CHECK(count(script, "\nset arrow") == 2);
+}

@@ -35,7 +35,7 @@ void set_bars(Figure& figure, const BarRange& range, double width);
 /// Writes the data blocks, and returns the command that plots bars, intervals and heights.
 std::string bars_command(Figure& figure, const std::vector<Bars>& all_bars, const BarRange& range, int font);
 
-/// Whether a level line at y would go through a height written over, or under, a bar of that group.
-bool crosses_heights(const std::vector<Bars>& all_bars, const BarRange& range, std::size_t group, double y);
+/// Whether a level line at y would go through the height written over, or under, the bar of that group.
+bool crosses_height(const Bars& bars, const BarRange& range, std::size_t group, double y);
 
 }  // namespace tapehead
