@@ -1,6 +1,7 @@
 #include "tapehead/report/figures.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -29,8 +30,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Beyond it the arithmetic of axes overflows.
+constexpr double kLargest = 1e300;
+
+/// The table, which is in this file. Throws Error for a number that no axis can hold.
+CsvTable drawable(CsvTable table, const fs::path& file) {
+  for (const std::string& column : table.columns())
+    for (Index row = 0; row < table.rows(); ++row) {
+      const std::string& cell = table.cell(row, column);
+      double value = 0;  // of a cell that is a number
+      std::from_chars(cell.data(), cell.data() + cell.size(), value);
+      require(!std::isfinite(value) || std::abs(value) <= kLargest,
+              "[figures] expected numbers that can be drawn, got {} as {} in row {} of {}", cell, column,
+              row + 1, file.string());
+    }
+  return table;
+}
+
 /// The table in a file, or one without rows where there is no file yet.
-CsvTable table_in(const fs::path& file) { return fs::exists(file) ? CsvTable::read(file) : CsvTable({}); }
+CsvTable table_in(const fs::path& file) {
+  return fs::exists(file) ? drawable(CsvTable::read(file), file) : CsvTable({});
+}
+
+CsvTable metrics_of(const RunDirectory& run) { return drawable(whole_metrics(run), run.metrics_file()); }
 
 /// The accuracy without an ablation, on the same sequences, or NaN.
 double plain_accuracy(const CsvTable& ablations) {
@@ -70,15 +92,15 @@ Formation formation_in(const CsvTable& metrics, const Config& config) {
 void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
   drawing.add([&]() -> std::optional<Figure> {
-    const CsvTable metrics = whole_metrics(run);
+    const CsvTable metrics = metrics_of(run);
     if (metrics.rows() == 0) return std::nullopt;
     return loss_figure(metrics, table_in(run.table_file("floors")), formation_in(metrics, config), config);
   });
   drawing.add([&]() -> std::optional<Figure> {
-    const CsvTable heads = whole_heads(run);
+    const CsvTable heads = drawable(whole_heads(run), run.heads_file());
     if (heads.rows() == 0) return std::nullopt;
     return head_figure(heads, chance_scores(evaluation_batch(config), config.model.vocabulary),
-                       formation_in(whole_metrics(run), config), config);
+                       formation_in(metrics_of(run), config), config);
   });
 }
 
@@ -140,7 +162,7 @@ std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::
   std::vector<CsvTable> metrics;
   std::vector<Config> configs;
   for (const RunDirectory& run : runs) {
-    metrics.push_back(whole_metrics(run));
+    metrics.push_back(metrics_of(run));
     require(metrics.back().rows() > 0, "[figures] {} holds no evaluation yet", run.metrics_file().string());
     configs.push_back(run.config());
   }

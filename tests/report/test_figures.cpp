@@ -132,3 +132,21 @@ TEST_CASE("a table that cannot be read holds up no other figure") {
   CHECK(draw_figures(run).files.empty());
   CHECK(draw_figures(run).faults.size() == 3);
 }
+
+TEST_CASE("a number too large to be drawn is an error that says what and where") {
+  const Folder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run", small_config(), false);
+  write_metrics(run);
+  CHECK(drawn(run).size() == 2);
+  const std::string header = "step,tokens,loss,loss_induction,loss_noise,accuracy_induction\n";
+  put(run.metrics_file(), header + "0,0,4.2,4.2,4.2,0.02\n20,30720,4.1,-1e308,4.3,0.05\n");
+  const std::string message =
+      "[figures] expected numbers that can be drawn, got -1e308 as loss_induction in row 2 of " +
+      run.metrics_file().string();
+  CHECK(draw_figures(run).faults == std::vector<std::string>{message});
+  CHECK_THROWS_WITH_AS(draw_curves(std::span(&run, 1), folder / "figures"), message.c_str(), Error);
+  // What a run that diverged can have is drawn.
+  put(run.metrics_file(), header + "0,0,4.2,4.2,4.2,0.02\n20,30720,3e38,,3e38,0.05\n");
+  CHECK(drawn(run).size() == 2);
+  CHECK(draw_curves(std::span(&run, 1), folder / "figures").size() == 2);
+}

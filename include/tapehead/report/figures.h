@@ -12,7 +12,7 @@ namespace tapehead {
 
 struct DrawnFigures {
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> faults;  ///< of figures whose data cannot be read, each said once
+  std::vector<std::string> faults;  ///< of figures whose data cannot be read or drawn, each said once
 };
 
 /// Draws into the run's figures folder, each as SVG and PNG: `loss` and `heads` from the tables of those
