@@ -14,6 +14,7 @@ namespace tapehead {
 namespace {
 
 constexpr int kWidth = 880;
+constexpr int kStepRoom = 80;  // wider where labels name their step
 constexpr int kHeight = 700;
 constexpr Panel kAccuracyPanel{70, 722, 104, 284};
 constexpr Panel kLossPanel{70, 722, 326, 644};
@@ -31,10 +32,10 @@ constexpr Kind kLosses[] = {{"loss_noise", "noise", kNoiseColour, "#f0b48c", "#f
                             {"loss", "all positions", kInk, "#b0b0b0", "#d6d6d6"},
                             {"loss_induction", "induction", kInductionColour, "#8fc1de", "#c3ddef"}};
 
-bool has_values(const CsvTable& run, std::string_view column) {
-  if (!run.has(column)) return false;
-  const std::vector<double> values = run.numbers(column);
-  return std::any_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+/// How many evaluations of a run have a value.
+std::ptrdiff_t values_in(const CsvTable& run, std::string_view column) {
+  if (!run.has(column)) return 0;
+  return std::ranges::count_if(run.numbers(column), [](double value) { return std::isfinite(value); });
 }
 
 /// A line a run; an empty line ends one.
@@ -59,22 +60,32 @@ struct Layers {
 
 Layers layers_of(Figure& figure, std::span<const CsvTable> runs, const Kind& kind, int scale) {
   std::vector<const CsvTable*> with_values;
-  for (const CsvTable& run : runs)
-    if (has_values(run, kind.column)) with_values.push_back(&run);
+  std::vector<const CsvTable*> with_one;  // which is a point, not a line
+  for (const CsvTable& run : runs) {
+    const auto values = values_in(run, kind.column);
+    if (values > 0) with_values.push_back(&run);
+    if (values == 1) with_one.push_back(&run);
+  }
   if (with_values.empty()) return {};
   const std::string name = fmt::format("${}", kind.column);
   write_lines(figure, name + "_runs", with_values, kind.column);
   Layers layers;
   layers.lines = fmt::format("{}_runs using 1:({}*$2) with lines linewidth 0.5 linecolor rgb '{}', ", name,
                              scale, kind.thin);
+  if (!with_one.empty()) {
+    write_lines(figure, name + "_points", with_one, kind.column);
+    layers.lines +=
+        fmt::format("{}_points using 1:({}*$2) with points pointtype 7 pointsize 0.6 linecolor rgb '{}', ",
+                    name, scale, kind.thin);
+  }
   const Band band = band_of(runs, kind.column);
   if (band.steps.empty()) return layers;
   figure.script.data(name, {band.steps, band.lower, band.median, band.upper});
   layers.band = fmt::format(
       "{0} using 1:({1}*$2):({1}*$4) with filledcurves fillcolor rgb '{2}' fillstyle solid 1 noborder, ",
       name, scale, kind.band);
-  layers.median = fmt::format("{} using 1:({}*$3) with lines linewidth 2.6 linecolor rgb '{}', ", name, scale,
-                              kind.colour);
+  layers.median = fmt::format("{} using 1:({}*$3) with {} linewidth 2.6 linecolor rgb '{}', ", name, scale,
+                              line_style(band.median), kind.colour);
   return layers;
 }
 
@@ -101,7 +112,7 @@ std::string mark_formed(Figure& figure, std::span<const CsvTable> runs) {
     halves.push_back({{}, formation.last_step});
     if (formation.half) {
       halves.back().value = static_cast<double>(*formation.half);
-    } else if (has_values(run, kAccuracy.column)) {
+    } else if (values_in(run, kAccuracy.column) > 0) {
       not_formed.push_back(&run);
       ends[0].push_back(static_cast<double>(formation.last_step));
       ends[1].push_back(run.numbers(kAccuracy.column).back());
@@ -114,7 +125,7 @@ std::string mark_formed(Figure& figure, std::span<const CsvTable> runs) {
                         text_of(over_runs.upper)),
             0, "left", kInductionColour);
   if (not_formed.empty()) return "";
-  say_above(figure, 31, fmt::format("× {} not formed", not_formed.size()), 1, "right", kNotFormedColour);
+  say_above(figure, 31, fmt::format("× {} not formed", not_formed.size()), 1.012, "left", kNotFormedColour);
   write_lines(figure, "$not_formed", not_formed, kAccuracy.column);
   figure.script.data("$ends", ends);
   return fmt::format(
@@ -124,9 +135,26 @@ std::string mark_formed(Figure& figure, std::span<const CsvTable> runs) {
       kNotFormedColour);
 }
 
-double last_median(std::span<const CsvTable> runs, std::string_view column) {
-  const Band band = band_of(runs, column);
-  return band.steps.empty() ? std::nan("") : band.median.back();
+double last_step_of(std::span<const CsvTable> runs) {
+  double last = 0;
+  for (const CsvTable& run : runs) last = std::max(last, run.number(run.rows() - 1, "step"));
+  return last;
+}
+
+/// Whether some run goes on after the last step that all have.
+bool ends_early(const Band& band, std::span<const CsvTable> runs) {
+  return !band.steps.empty() && band.steps.back() < last_step_of(runs);
+}
+
+/// The label of a median at its end; none where there is no median.
+std::vector<EndLabel> median_label(std::span<const CsvTable> runs, const Kind& kind, int scale,
+                                   std::string_view format) {
+  const Band band = band_of(runs, kind.column);
+  if (band.steps.empty()) return {};
+  const double last = band.median.back();
+  std::string text = fmt::format("{} ", kind.label) + fmt::format(fmt::runtime(format), scale * last);
+  if (ends_early(band, runs)) text += fmt::format(" at step {:.0f}", band.steps.back());
+  return {{last, std::move(text), kind.colour}};
 }
 
 void plot_accuracy(Figure& figure, std::span<const CsvTable> runs, const Config& config) {
@@ -135,10 +163,7 @@ void plot_accuracy(Figure& figure, std::span<const CsvTable> runs, const Config&
   const bool forms = task_kind(config.task.name).repeats;
   const std::string marks = forms ? mark_formed(figure, runs) : "";
   const Layers layers = layers_of(figure, runs, kAccuracy, 100);
-  const double last = last_median(runs, kAccuracy.column);
-  if (std::isfinite(last))
-    label_line_ends(figure, kAccuracyPanel, 0, 1,
-                    {{last, fmt::format("induction {:.1f} %", 100 * last), kInductionColour}});
+  label_line_ends(figure, kAccuracyPanel, 0, 1, median_label(runs, kAccuracy, 100, "{:.1f} %"));
   figure.script.line("plot {}{}{}{}NaN", layers.band, layers.lines, marks, layers.median);
 }
 
@@ -148,7 +173,7 @@ void plot_losses(Figure& figure, std::span<const CsvTable> runs, const CsvTable&
   double highest = chance;
   for (const Kind& kind : kLosses)
     for (const CsvTable& run : runs)
-      if (has_values(run, kind.column))
+      if (values_in(run, kind.column) > 0)
         for (const double loss : run.numbers(kind.column))
           if (std::isfinite(loss)) highest = std::max(highest, loss);
   highest = std::ceil(2 * (highest + 0.1)) / 2;
@@ -168,9 +193,7 @@ void plot_losses(Figure& figure, std::span<const CsvTable> runs, const CsvTable&
     all.lines += layers.lines;
     all.median += layers.median;
     lowest += floor_lines(floors, kind.column, kind.colour, kind.thin, labels);
-    const double last = last_median(runs, kind.column);
-    if (std::isfinite(last))
-      labels.push_back({last, fmt::format("{} {:.2f}", kind.label, last), kind.colour});
+    for (EndLabel& label : median_label(runs, kind, 1, "{:.2f}")) labels.push_back(std::move(label));
   }
   label_line_ends(figure, kLossPanel, 0, highest, labels);
   figure.script.line("plot {}{}{}{}{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", all.band, lowest,
@@ -190,7 +213,7 @@ Band band_of(std::span<const CsvTable> runs, std::string_view column) {
   std::map<double, std::vector<Censored>> values;
   std::size_t with_values = 0;
   for (const CsvTable& run : runs) {
-    if (!has_values(run, column)) continue;
+    if (values_in(run, column) == 0) continue;
     ++with_values;
     for (Index row = 0; row < run.rows(); ++row)
       if (const double value = run.number(row, column); std::isfinite(value))
@@ -212,16 +235,15 @@ Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors,
   require(!runs.empty() && runs.size() == configs.size(),
           "[figures] expected a config for each of at least one run, got {} and {}", configs.size(),
           runs.size());
-  double last_step = 1;
-  for (const CsvTable& run : runs) {
+  for (const CsvTable& run : runs)
     require(run.rows() > 0, "[figures] expected at least one evaluation of every run");
-    last_step = std::max(last_step, run.number(run.rows() - 1, "step"));
-  }
-  Figure figure = start_figure("curves", kWidth, kHeight,
+  const auto has_long_label = [&](const auto& kind) { return ends_early(band_of(runs, kind.column), runs); };
+  const bool is_wide = has_long_label(kAccuracy) || std::ranges::any_of(kLosses, has_long_label);
+  Figure figure = start_figure("curves", kWidth + (is_wide ? kStepRoom : 0), kHeight,
                                fmt::format("Learning curves of {} run{}: median in bold, quartiles shaded",
                                            runs.size(), runs.size() == 1 ? "" : "s"),
                                in_words(configs));
-  figure.script.line("set xrange [0:{}]", last_step);
+  set_step_axis(figure, last_step_of(runs));
   plot_accuracy(figure, runs, configs.front());
   plot_losses(figure, runs, floors, configs.front());
   return figure;

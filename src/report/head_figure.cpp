@@ -96,10 +96,10 @@ void plot_score(Figure& figure, const Panel& panel, const CsvTable& heads, const
     if (std::ranges::none_of(curve.scores, [](double score) { return std::isfinite(score); })) continue;
     const std::string block = fmt::format("${}_{}_{}", subject.column, curve.layer, curve.head);
     script.data(block, {curve.steps, curve.scores});
-    command +=
-        fmt::format("{}{} using 1:2 with lines linewidth 1.8 dashtype {} linecolor rgb '{}'",
-                    command.empty() ? "" : ", ", block, head_dash(curve.layer, curve.head, heads_a_layer),
-                    head_colour(curve.layer, curve.head, heads_a_layer));
+    command += fmt::format("{}{} using 1:2 with {} linewidth 1.8 dashtype {} linecolor rgb '{}'",
+                           command.empty() ? "" : ", ", block, line_style(curve.scores),
+                           head_dash(curve.layer, curve.head, heads_a_layer),
+                           head_colour(curve.layer, curve.head, heads_a_layer));
   }
   label_line_ends(figure, panel, subject.low, subject.high, labels_of(curves, subject, heads_a_layer));
   script.line("set yrange [{}:{}]\nset ytics {}", subject.low, subject.high, subject.tics);
@@ -138,8 +138,8 @@ Figure head_figure(const CsvTable& heads, const ScoreValues& chance, const Forma
   Figure figure =
       start_figure("heads", kWidth, height, "What every head looks at, over training", run_in_words(config));
   const auto steps = heads.numbers("step");
-  const double last_step = std::max(1.0, *std::max_element(steps.begin(), steps.end()));
-  figure.script.line("set xrange [0:{}]\nset format y '%.2f'", last_step);
+  set_step_axis(figure, *std::max_element(steps.begin(), steps.end()));
+  figure.script.line("set format y '%.2f'");
   shade_formation(figure, formation);
   figure.script.line("set format x ''");
   for (std::size_t i = 0; i < subjects.size(); ++i) {

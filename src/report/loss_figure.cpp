@@ -1,10 +1,13 @@
 #include "tapehead/report/loss_figure.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include "tapehead/report/floor_lines.h"
 #include "tapehead/report/formation_window.h"
+#include "tapehead/report/notes.h"
 #include "tapehead/report/style.h"
 
 namespace tapehead {
@@ -42,17 +45,8 @@ std::string start_top_end(Index start, Index top, const std::optional<Index>& en
   return fmt::format("start {}, top {}, {}", start, top, end ? fmt::format("end {}", *end) : "no end yet");
 }
 
-/// Text at a step, on the side that has room.
-void note(Figure& figure, int tag, const std::string& text, double step, double y, double last_step,
-          std::string_view colour) {
-  const double part = last_step > 0 ? step / last_step : 0;
-  const char* side = part < 0.3 ? "left" : part < 0.7 ? "center" : "right";
-  figure.script.line("set label {} {} at first {}, first {} {} front font ',13' textcolor rgb '{}'", tag,
-                     gnuplot_text(text), step, y, side, colour);
-}
-
 /// The level before as a dotted line, the height as an arrow, and the data block $hump for three points.
-void mark_hump(Figure& figure, const NoiseHump& hump, double last_step) {
+void mark_hump(Figure& figure, NoteRoom& room, const NoiseHump& hump, double last_step) {
   const double top = hump.level + hump.height;
   const Index end = hump.end.value_or(hump.top);
   figure.script.line(
@@ -67,14 +61,18 @@ void mark_hump(Figure& figure, const NoiseHump& hump, double last_step) {
   figure.script.data(
       "$hump", {{static_cast<double>(hump.start), static_cast<double>(hump.top), static_cast<double>(end)},
                 {hump.level, top, hump.end ? hump.level + 0.1 * hump.height : top}});
-  note(figure, 22,
-       fmt::format("hump on noise, +{:.2f} nats (medians of three): {}", hump.height,
-                   start_top_end(hump.start, hump.top, hump.end)),
-       static_cast<double>(hump.top), top + 0.32, last_step, kNoiseColour);
+  const double part = static_cast<double>(hump.top) / last_step;
+  const double before = part < 0.3 ? 0 : part < 0.7 ? 0.5 : 1;
+  room.write(figure, 22,
+             fmt::format("hump on noise, +{:.2f} nats (medians of three): {}", hump.height,
+                         start_top_end(hump.start, hump.top, hump.end)),
+             static_cast<double>(hump.top), top, std::array{Spot{0, 19, before}, Spot{0, 30, before}},
+             kNoiseColour);
 }
 
 /// A broad grey line for behind the loss where it bends downward, as part of a plot command, and a label.
-std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics, double last_step) {
+std::string mark_bump(Figure& figure, NoteRoom& room, const Bump& bump, const CsvTable& metrics,
+                      double last_step) {
   const auto top = static_cast<double>(bump.top);
   const double end = bump.end ? static_cast<double>(*bump.end) : last_step;
   const bool room_after = bump.end && end < 0.5 * last_step;
@@ -85,9 +83,11 @@ std::string mark_bump(Figure& figure, const Bump& bump, const CsvTable& metrics,
     const double last = last_of(metrics.numbers("loss"));
     y = after - last < 0.5 ? last - 0.65 : after;  // below a loss that goes on as flat as the words
   }
-  figure.script.line("set label 23 {} at first {}, first {} {} front font ',13' textcolor rgb '{}'",
-                     gnuplot_text("bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end)),
-                     x, y, room_after ? "left" : "right", kInk);
+  std::vector<Spot> spots;  // ever further from the bump
+  for (int further = 0; further < 300; further += 20)
+    spots.push_back(room_after ? Spot{1.0 * further, 0, 0} : Spot{-1.0 * further, 0, 1});
+  room.write(figure, 23, "bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end), x, y,
+             spots, kInk);
   figure.script.data("$bump", {{top}, {value_at(metrics, "loss", bump.top)}});
   return fmt::format(
       "$metrics using ($1 >= {} && $1 <= {} ? $1 : NaN):2 with lines linewidth 9 linecolor rgb "
@@ -109,17 +109,20 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors
   figure.script.line("set yrange [0:{}]", highest);
   figure.script.line("set format x ''");
   std::string command;
-  if (formation.bump) command += mark_bump(figure, *formation.bump, metrics, last_step);
-  if (formation.hump) mark_hump(figure, *formation.hump, last_step);
+  NoteRoom room(kLossPanel, last_step, highest);
+  for (const Line& line : kLines) room.add_curve(metrics.numbers("step"), metrics.numbers(line.column));
+  if (formation.bump) command += mark_bump(figure, room, *formation.bump, metrics, last_step);
+  if (formation.hump) mark_hump(figure, room, *formation.hump, last_step);
   std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
   for (const Line& line : kLines)
     command += floor_lines(floors, line.column, line.colour, line.floor_colour, labels);
   command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
   int column = 2;
   for (const Line& line : kLines) {
-    command += fmt::format(", $metrics using 1:{} with lines linewidth 1.8 linecolor rgb '{}'", column++,
-                           line.colour);
-    const double last = last_of(metrics.numbers(line.column));
+    const std::vector<double> losses = metrics.numbers(line.column);
+    command += fmt::format(", $metrics using 1:{} with {} linewidth 1.8 linecolor rgb '{}'", column++,
+                           line_style(losses), line.colour);
+    const double last = last_of(losses);
     if (std::isfinite(last))
       labels.push_back({last, fmt::format("{} {:.2f}", line.label, last), line.colour});
   }
@@ -133,27 +136,23 @@ void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors
 /// Labels where the accuracy first was above 10, 50 and 90 %; returns these points.
 std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& metrics,
                                                 const Formation& formation) {
+  std::vector<double> accuracies = metrics.numbers("accuracy_induction");
+  for (double& accuracy : accuracies) accuracy *= 100;
+  NoteRoom room(kAccuracyPanel, static_cast<double>(formation.last_step), 100);
+  room.add_curve(metrics.numbers("step"), accuracies);
   std::vector<std::vector<double>> points(2);
-  const auto mark = [&](const std::optional<Index>& step, int percent, Index label_step, const char* place) {
+  const auto mark = [&](const std::optional<Index>& step, int percent, std::initializer_list<Spot> spots) {
     if (!step) return;
     points[0].push_back(static_cast<double>(*step));
     points[1].push_back(100 * value_at(metrics, "accuracy_induction", *step));
-    figure.script.line("set label {} '{} % at {}' at first {}, first {} {} font ',13' textcolor rgb '{}'",
-                       30 + percent, percent, *step, label_step, points[1].back(), place, kInductionColour);
+    room.write(figure, 30 + percent, fmt::format("{} % at {}", percent, *step), points[0].back(),
+               points[1].back(), {spots.begin(), spots.size()}, kInductionColour);
   };
-  const auto last = static_cast<double>(formation.last_step);
-  const Index onset = formation.onset.value_or(0);
-  const Index half = formation.half.value_or(formation.last_step);
-  const Index done = formation.done.value_or(formation.last_step);
-  const bool room_after = static_cast<double>(done) < 0.8 * last;
-  if (static_cast<double>(half - onset) < 0.07 * last && room_after)
-    mark(formation.onset, 10, half, "left offset 1,0");  // beyond the rise, which is close
-  else if (static_cast<double>(half - onset) < 0.07 * last && static_cast<double>(onset) > 0.2 * last)
-    mark(formation.onset, 10, onset, "right offset -1,0.4");
-  else
-    mark(formation.onset, 10, std::max(onset, static_cast<Index>(0.055 * last)), "center offset 0,0.9");
-  mark(formation.half, 50, half, room_after ? "left offset 1,0" : "right offset -1,0");
-  mark(formation.done, 90, done, room_after ? "left offset 0,-0.9" : "right offset 0,0.7");
+  // Above, to the left, and below the rise.
+  mark(formation.onset, 10,
+       {{0, 15, 0.5}, {-12, 18, 0.5}, {-10, 12, 1}, {10, -8, 0}, {20, -8, 0}, {40, -8, 0}, {60, -8, 0}});
+  mark(formation.half, 50, {{10, 0, 0}, {-10, 0, 1}, {10, -14, 0}, {-10, 14, 1}});
+  mark(formation.done, 90, {{0, -16, 0}, {0, 14, 1}, {0, 14, 0}});
   return points;
 }
 
@@ -164,12 +163,13 @@ void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& for
   script.line("set yrange [0:100]\nset ytics 0,50,100\nset format x '%g'");
   label_x_axis(figure, kAccuracyPanel, fmt::format("training step ({} tokens each)", tokens_a_step));
   const std::vector<std::vector<double>> crossings = mark_crossings(figure, metrics, formation);
-  const double last = last_of(metrics.numbers("accuracy_induction"));
+  const std::vector<double> accuracies = metrics.numbers("accuracy_induction");
+  const double last = last_of(accuracies);
   if (std::isfinite(last))
     label_line_ends(figure, kAccuracyPanel, 0, 1,
                     {{last, fmt::format("induction {:.0f} %", 100 * last), kInductionColour}});
-  std::string command =
-      fmt::format("$metrics using 1:(100*$5) with lines linewidth 1.8 linecolor rgb '{}'", kInductionColour);
+  std::string command = fmt::format("$metrics using 1:(100*$5) with {} linewidth 1.8 linecolor rgb '{}'",
+                                    line_style(accuracies), kInductionColour);
   if (!crossings[0].empty()) {
     script.data("$crossings", crossings);
     command += fmt::format(", $crossings using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}'",
@@ -192,7 +192,7 @@ Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Format
   figure.script.data("$metrics",
                      {metrics.numbers("step"), metrics.numbers("loss"), metrics.numbers("loss_induction"),
                       metrics.numbers("loss_noise"), metrics.numbers("accuracy_induction")});
-  figure.script.line("set xrange [0:{}]", std::max<Index>(1, last_step));
+  set_step_axis(figure, static_cast<double>(last_step));
   shade_formation(figure, formation);
   plot_losses(figure, metrics, floors, formation, config.model.vocabulary);
   plot_accuracy(figure, metrics, formation, config.train.batch * config.task.length);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tapehead {
 
@@ -91,6 +92,18 @@ void label_x_axis(Figure& figure, const Panel& panel, std::string_view label) {
   figure.script.line("set label 1003 {} at screen {}, screen {} center textcolor rgb '{}'",
                      gnuplot_text(label), 0.5 * (panel.left + panel.right) / figure.width,
                      1 - (panel.bottom + 45.0) / figure.height, kInk);
+}
+
+void set_step_axis(Figure& figure, double last_step) {
+  if (last_step > 0)
+    figure.script.line("set xrange [0:{}]", last_step);
+  else
+    figure.script.line("set xrange [-1:1]\nset xtics (0)");
+}
+
+std::string_view line_style(const std::vector<double>& values) {
+  const auto count = std::ranges::count_if(values, [](double value) { return std::isfinite(value); });
+  return count == 1 ? "linespoints pointtype 7 pointsize 0.8" : "lines";
 }
 
 std::vector<double> spread(const std::vector<double>& wanted, double gap) {

@@ -85,6 +85,30 @@ TEST_CASE("the curves figure can be drawn of one run, of a first evaluation, and
   CHECK_THROWS_AS(svg_of_runs({table_of({})}), Error);
 }
 
+TEST_CASE("of one evaluation the curves figure shows the points, over its step") {
+  std::vector<Config> configs(2);
+  configs[0].task.name = configs[1].task.name = "text";
+  const CsvTable first = metrics_of(0, 500);
+  const Figure figure = curves_figure(std::vector{first, first}, CsvTable({}), configs);
+  CHECK(contains(figure.script.text(), "set xrange [-1:1]\nset xtics (0)\n"));
+  CHECK(dots(svg_of(figure)) == 4 * 3);  // two runs and their median
+  CHECK(dots(svg_of_runs({first, metrics_of(2000, 500)}, configs)) == 4 * 2);
+  CHECK(dots(svg_of_runs({metrics_of(2000, 500)}, {configs[0]})) == 0);
+}
+
+TEST_CASE("a median that ends before the axis says at which step it is") {
+  const std::string apart = svg_of_runs({metrics_of(1000, 500), metrics_of(2000, 500)});
+  for (const std::string text : {"induction 95.0 % at step 1000", "noise 4.40 at step 1000",
+                                 "all positions 1.50 at step 1000", "induction 0.30 at step 1000"}) {
+    CAPTURE(text);
+    CHECK(contains(apart, text));
+  }
+  CHECK(contains(apart, "width=\"960\""));
+  const std::string together = svg_of_runs({metrics_of(2000, 500), metrics_of(2000, 500)});
+  CHECK_FALSE(contains(together, " at step"));
+  CHECK(contains(together, "width=\"880\""));
+}
+
 TEST_CASE("of a text the curves figure has no formation") {
   std::vector<Config> configs(1);
   configs[0].task.name = "text";

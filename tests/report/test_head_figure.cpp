@@ -63,7 +63,11 @@ TEST_CASE("the head figure can be drawn from one evaluation, and without inducti
   table.drop_above("step", 0);
   ScoreValues chance = kChance;
   chance[static_cast<std::size_t>(Score::induction)] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(contains(svg_of(head_figure(table, chance, {}, config_of(1, 1))), "layer 0 head 0: 0.00"));
+  const Figure figure = head_figure(table, chance, {}, config_of(1, 1));
+  const std::string svg = svg_of(figure);
+  CHECK(contains(svg, "layer 0 head 0: 0.00"));
+  CHECK(dots(svg) == 2);
+  CHECK(contains(figure.script.text(), "set xrange [-1:1]\nset xtics (0)\n"));
 }
 
 TEST_CASE("the head figure has panels for copying and K-composition where the table has them") {

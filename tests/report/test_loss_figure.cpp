@@ -104,3 +104,36 @@ TEST_CASE("the loss figure can be drawn from the first row on, and with values m
   CHECK(contains(svg, "all positions 4.10"));
   CHECK_FALSE(contains(svg, ">induction"));
 }
+
+TEST_CASE("of one evaluation the loss figure shows the points, over its step") {
+  const CsvTable metrics = metrics_of(0, 500);
+  const Figure figure = loss_figure(metrics, kNoFloors, formation_of(metrics), Config{});
+  CHECK(dots(svg_of(figure)) == 4);
+  CHECK(contains(figure.script.text(), "set xrange [-1:1]\nset xtics (0)\n"));
+  CHECK(dots(svg_of_run(metrics_of(20, 500))) == 0);
+}
+
+TEST_CASE("the words of the loss figure stay in the panel and out of the way of a later spike") {
+  // Words around the middle of their hump would begin left of the axis.
+  const CsvTable metrics = metrics_of(1500, 480);
+  const std::string svg = svg_of_run(metrics);
+  const auto left_of = [](const std::string& text, const std::string& words) {
+    const std::string head = text.substr(0, text.find(words));
+    return std::stod(head.substr(head.rfind("translate(") + 10));
+  };
+  REQUIRE(contains(svg, "hump on noise"));
+  CHECK(left_of(svg, "hump on noise") >= 70);
+
+  CsvTable clamped(metrics.columns());
+  for (Index row = 0; row < metrics.rows(); ++row) {
+    std::vector<std::string> cells;
+    for (const std::string& column : metrics.columns()) cells.push_back(metrics.cell(row, column));
+    if (row == 33) cells[2] = cells[3] = "4", cells[5] = "0.1";
+    clamped.add(std::move(cells));
+  }
+  const std::string with_spike = svg_of_run(clamped);
+  const double spike = 70 + 652.0 * 660 / 1500;
+  CHECK(left_of(svg, "bump, bends") < spike);
+  CHECK(left_of(with_spike, "bump, bends") > spike);
+  CHECK(left_of(svg, "90 % at") > left_of(with_spike, "90 % at"));
+}

@@ -44,6 +44,12 @@ void place(Figure& figure, const Panel& panel, std::string_view y_label);
 /// Writes below the numbers of its x axis.
 void label_x_axis(Figure& figure, const Panel& panel, std::string_view label);
 
+/// Lets the x axis go from step 0 to the last; where that is step 0 too, the axis has this step in its
+/// middle.
+void set_step_axis(Figure& figure, double last_step);
+/// gnuplot's style for these values: lines, with a point where there is but one, which makes no line.
+std::string_view line_style(const std::vector<double>& values);
+
 /// A label to stand at the right end of a line.
 struct EndLabel {
   double y = 0;
