@@ -58,7 +58,11 @@ std::string runs_in_words(const Config& config) {
 }
 
 std::string run_in_words(const Config& config) {
-  return fmt::format("{} · {}", runs_in_words(config), seeds_in_words(config.train));
+  const std::size_t interventions = config.interventions.size();
+  const std::string changed =
+      interventions == 0 ? ""
+                         : fmt::format(" · {} intervention{}", interventions, interventions == 1 ? "" : "s");
+  return fmt::format("{} · {}{}", runs_in_words(config), seeds_in_words(config.train), changed);
 }
 
 Figure start_figure(std::string name, int width, int height, std::string_view title,

@@ -41,6 +41,8 @@ TEST_CASE("the words for a run name its model, task and seed") {
       run_in_words(config) ==
       "1 layer, 2 heads, width 64, feed-forward 256 · fixed period sequence, length 48, period 12 · seeds 1 "
       "(weights), 7 (data)");
+  config.interventions.resize(2);
+  CHECK(run_in_words(config).ends_with("7 (data) · 2 interventions"));
 }
 
 TEST_CASE("a figure starts with its title and subtitle as text") {

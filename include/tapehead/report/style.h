@@ -23,7 +23,8 @@ std::string_view head_colour(Index layer, Index head, Index heads);
 /// A gnuplot dash type that goes with it: another one each time the colours begin anew.
 int head_dash(Index layer, Index head, Index heads);
 
-/// "2 layers, 2 heads each, width 64, attention only · repeated sequence, length 48, period 6 to 24 · seed 1"
+/// "2 layers, 2 heads each, width 64, attention only · repeated sequence, length 48, period 6 to 24 · seed
+/// 1", and how many interventions.
 std::string run_in_words(const Config& config);
 /// The same without the seed: what runs have in common that differ in their seeds.
 std::string runs_in_words(const Config& config);
