@@ -34,13 +34,12 @@ verdict none induction --step 0
 verdict induction induction --no-twin
 prints 'no one-layer twin to compare with' 'not known' 'was not checked'
 
-# A twin that was stopped is gone on with, one of another config replaced.
+# A twin that was stopped is gone on with, one of another config refused.
 rm induction/one-layer-twin/checkpoints/step-000700.safetensors
 verdict induction induction
 same_file induction/verdict.csv kept
 sed -i 's/^batch = 16/batch = 15/' induction/one-layer-twin/config.toml
-expect 0 verdict induction
-says 'training the one-layer twin'
+refuses 'train.batch is 15 there and 16 in the twin' 'move it away' -- verdict induction
 same_file induction/verdict.csv kept
 
 fixed=(--set task.name=fixed_period_sequence)
