@@ -23,7 +23,10 @@ std::string plain_quotes(std::string text) {
 Index whole_number(const std::string& option, std::string_view text, Index least) {
   Index value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least)
+  const bool is_whole = end == text.data() + text.size();
+  if (is_whole && error == std::errc::result_out_of_range && !text.starts_with('-'))
+    throw UsageError(fmt::format("--{}: {} is too large", option, text));
+  if (error != std::errc() || !is_whole || value < least)
     throw UsageError(
         fmt::format("--{}: expected a whole number of at least {}, got '{}'", option, least, text));
   return value;

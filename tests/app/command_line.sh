@@ -176,6 +176,7 @@ looking_at_a_run() {
   ablating_together
   refuses --step ' 0 8 16 20' -- eval run --step 3
   refuses --sequences -- heads run --sequences 0
+  refuses '--step: 99999999999999999999 is too large' -- eval run --step 99999999999999999999
   for command in eval heads ablate lens circuits patch verdict; do
     refuses --sequences 'fit in half of' -- "$command" run --sequences 1000000000000
   done
