@@ -111,7 +111,7 @@ std::vector<Index> Arguments::numbers(const std::string& option, Index least) co
 std::vector<Index> Arguments::distinct_numbers(const std::string& option, Index least) const {
   std::vector<Index> values = numbers(option, least);
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

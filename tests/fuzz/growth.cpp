@@ -62,7 +62,7 @@ TEST_CASE("reading a safetensors header allocates less than twenty times its siz
            Repeated{R"({"a":)", "[", ""},
            Repeated{R"({"__metadata__":{"a":")", "\\u0000", ""},
        })
-    for (const std::size_t size : {5'000, 150'000, 1'000'000}) {
+    for (const std::size_t size : {5'000UL, 150'000UL, 1'000'000UL}) {
       CAPTURE(input.begin);
       CAPTURE(input.unit);
       const std::string text = input.text(size);
@@ -89,7 +89,7 @@ TEST_CASE("reading a config allocates less than 2.5 MiB, however long it is") {
            Repeated{"", "x", " = 1"},
            Repeated{"#", "x", ""},
        })
-    for (const std::size_t size : {16'384, 16'385, 1'000'000}) {
+    for (const std::size_t size : {16'384UL, 16'385UL, 1'000'000UL}) {
       CAPTURE(input.begin);
       CAPTURE(input.unit);
       const Index bytes = allocated(input.text(size), read);
@@ -113,7 +113,7 @@ TEST_CASE("reading a vocabulary allocates less than thirty times its size") {
            Repeated{R"({"a":0.)", "1", "}"},
            Repeated{R"({"a":)", "[", ""},
        })
-    for (const std::size_t size : {5'000, 150'000, 1'000'000}) {
+    for (const std::size_t size : {5'000UL, 150'000UL, 1'000'000UL}) {
       CAPTURE(input.begin);
       CAPTURE(input.unit);
       const std::string text = input.text(size);
@@ -134,7 +134,7 @@ TEST_CASE("reading merges allocates less than twenty times their size") {
            Repeated{"#version", "a", "\n"},
            Repeated{"", " ", ""},
        })
-    for (const std::size_t size : {5'000, 150'000, 1'000'000}) {
+    for (const std::size_t size : {5'000UL, 150'000UL, 1'000'000UL}) {
       CAPTURE(input.begin);
       CAPTURE(input.unit);
       CHECK(allocated(input.text(size), read) < 20 * static_cast<Index>(size));

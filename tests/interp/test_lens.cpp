@@ -93,7 +93,7 @@ TEST_CASE("a perfect circuit says nothing before its last layer") {
   const Transformer model = perfect_induction_model(20, 10);
   const std::vector<Evaluation> read = lens(model, sampled_batch(9, 20));
   REQUIRE(read.size() == 3);
-  for (const std::size_t below : {0, 1}) {
+  for (const std::size_t below : {0UL, 1UL}) {
     CHECK(read[below].loss(Kind::induction) == doctest::Approx(std::log(20.0)).epsilon(1e-6));
     CHECK(read[below].loss(Kind::noise) == doctest::Approx(std::log(20.0)).epsilon(1e-6));
   }

@@ -64,10 +64,13 @@ TEST_CASE("a run that nobody touched is verified whole, on any number of threads
 }
 
 TEST_CASE("every falsified number is found where it stands, and nothing else is blamed") {
-  for (const auto& [table, column] : {std::pair{"metrics", "loss_noise"},
-                                      {"metrics", "gradient_norm"},
-                                      {"heads", "induction"},
-                                      {"ablation", "high"}}) {
+  using Cell = std::pair<std::string, std::string>;
+  for (const Cell& cell : {Cell{"metrics", "loss_noise"},
+                           {"metrics", "gradient_norm"},
+                           {"heads", "induction"},
+                           {"ablation", "high"}}) {
+    const std::string& table = cell.first;
+    const std::string& column = cell.second;
     CAPTURE(table);
     CAPTURE(column);
     const Folder folder;
@@ -76,9 +79,9 @@ TEST_CASE("every falsified number is found where it stands, and nothing else is 
     const std::vector<Verified> all = verify(run);
     for (const Verified& verified : all) {
       CAPTURE(verified.what);
-      CHECK(verified.differences.size() == (verified.what == std::string(table) + ".csv" ? 1 : 0));
+      CHECK(verified.differences.size() == (verified.what == table + ".csv" ? 1 : 0));
     }
-    const Difference& difference = find(all, std::string(table) + ".csv").differences[0];
+    const Difference& difference = find(all, table + ".csv").differences[0];
     CHECK(difference.place.starts_with("row 3"));
     CHECK(difference.place.ends_with(column));
     CHECK(difference.stands == "0.123");
