@@ -58,11 +58,12 @@ int plot_command(const Words& words) {
   for (const std::string& path : arguments.positionals()) runs.push_back(RunDirectory::open(path));
   if (runs.size() == 1 && arguments.has("out"))
     throw UsageError("--out goes with several runs; one run's figures are drawn into the run");
-  const DrawnFigures drawn =
-      runs.size() == 1 ? plot_run(runs.front())
-                       : DrawnFigures{draw_curves(runs, arguments.has("out") ? fs::path(arguments.text("out"))
-                                                                             : folder_of(runs) / "figures"),
-                                      {}};
+  DrawnFigures drawn;
+  if (runs.size() == 1)
+    drawn = plot_run(runs.front());
+  else
+    drawn.files = draw_curves(
+        runs, arguments.has("out") ? fs::path(arguments.text("out")) : folder_of(runs) / "figures");
   for (const fs::path& figure : drawn.files) std::cout << figure.string() << "\n";
   for (const std::string& fault : drawn.faults) spdlog::error("{}", fault);
   return drawn.faults.empty() ? 0 : 1;

@@ -43,15 +43,13 @@ std::vector<Setting> seed_settings(const Config& config, Index seeds, const std:
   return settings;
 }
 
-void require_same_run(const Setting& setting) {
+void require_same_run(const Setting& setting, std::string_view way_out) {
   if (!RunDirectory::stands_at(setting.path)) return;
   const Config there = RunDirectory::open(setting.path).config();
   if (there == setting.config) return;
   const FieldDifference field = differences(there, setting.config).front();
-  throw UsageError(
-      fmt::format("[sweep] {} holds a run that differs in {}, which is {} there and {} here; choose another "
-                  "folder with --out",
-                  setting.path.string(), field.name, field.first, field.second));
+  throw UsageError(fmt::format("[sweep] {} holds a run that differs in {}, which is {} there and {} here; {}",
+                               setting.path.string(), field.name, field.first, field.second, way_out));
 }
 
 bool is_finished(const Setting& setting) {

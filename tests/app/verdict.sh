@@ -39,7 +39,7 @@ rm induction/one-layer-twin/checkpoints/step-000700.safetensors
 verdict induction induction
 same_file induction/verdict.csv kept
 sed -i 's/^batch = 16/batch = 15/' induction/one-layer-twin/config.toml
-refuses 'train.batch is 15 there and 16 in the twin' 'move it away' -- verdict induction
+refuses 'train.batch, which is 15 there and 16 here' "not this run's twin: move it away" -- verdict induction
 same_file induction/verdict.csv kept
 
 fixed=(--set task.name=fixed_period_sequence)

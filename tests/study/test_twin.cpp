@@ -53,9 +53,11 @@ TEST_CASE("a finished twin is used, a stopped one gone on with, one of another c
   Config other = one_layer_twin(tiny_config());
   other.train.data_seed = 7;
   RunDirectory::create(twin_folder(run), other, true);
-  CHECK_THROWS_WITH_AS(trained_twin(run, 1, counting),
-                       doctest::Contains("train.data_seed is 7 there and 1 in the twin; move it away"),
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      trained_twin(run, 1, counting),
+      doctest::Contains(
+          "differs in train.data_seed, which is 7 there and 1 here; it is not this run's twin: move it away"),
+      UsageError);
 }
 
 TEST_CASE("a twin whose training is stopped is not there yet, and the next call goes on with it") {

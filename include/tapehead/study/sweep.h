@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tapehead/study/scored_run.h"
@@ -25,9 +26,9 @@ struct Setting {
 /// stays the same. Throws UsageError for less than one.
 std::vector<Setting> seed_settings(const Config& config, Index seeds, const std::filesystem::path& folder);
 
-/// Throws UsageError, naming the first field that differs, if the run that is at that place already is of
-/// another config; a place without a run is in order.
-void require_same_run(const Setting& setting);
+/// Throws UsageError, naming the first field that differs and the way out, if the run that is at that place
+/// already is of another config; a place without a run is in order.
+void require_same_run(const Setting& setting, std::string_view way_out = "choose another folder with --out");
 
 /// Whether the place holds this run with its last step done. Throws as require_same_run, and Error for a last
 /// checkpoint that cannot be read or whose tables are gone.
