@@ -29,13 +29,13 @@ void print_json(const LoadedRun& run, const Verdict& verdict, Index sequences) {
   nlohmann::ordered_json document{{"run", run.directory.path().string()},
                                   {"step", run.checkpoint.step},
                                   {"verdict", name_of(verdict.mechanism)},
-                                  {"sentence", verdict.sentence},
+                                  {"sentence", sentence(verdict)},
                                   {"sequences", sequences}};
   for (const Evidence& e : verdict.evidence) {
     nlohmann::ordered_json holds = nullptr;
     if (e.is_known) holds = e.holds();
     document["evidence"].push_back({{"name", e.name},
-                                    {"finding", e.finding},
+                                    {"finding", finding(e)},
                                     {"value", e.value},
                                     {"must_be", e.above ? "above" : "below"},
                                     {"threshold", e.threshold},
@@ -47,12 +47,12 @@ void print_json(const LoadedRun& run, const Verdict& verdict, Index sequences) {
 void print_table(const LoadedRun& run, const Verdict& verdict, Index sequences) {
   TextTable table({"for induction heads", "value", "must be", "holds"});
   for (const Evidence& e : verdict.evidence)
-    table.add({e.finding, decimals(e.value, 3),
+    table.add({finding(e), decimals(e.value, 3),
                fmt::format("{} {}", e.above ? "above" : "below", decimals(e.threshold, 3)),
                holds_in_words(e)});
   std::cout << fmt::format("{} at step {}: {}\n{}\n\n{}\nProbed with {} random sequences a period.\n",
                            run.directory.path().string(), run.checkpoint.step, name_of(verdict.mechanism),
-                           verdict.sentence, table.text(), sequences);
+                           sentence(verdict), table.text(), sequences);
 }
 
 /// The run's twin, or nothing where there can be none, which is said; trains it first if it is not there.

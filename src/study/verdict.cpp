@@ -25,20 +25,14 @@ double mean_of(const List& list, const F& f) {
   return total / static_cast<double>(list.size());
 }
 
-std::string in_words(const std::vector<Index>& periods) {
-  std::string text = periods.size() == 1 ? "period " : "periods ";
-  for (std::size_t i = 0; i < periods.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == periods.size() ? " and " : ", ", periods[i]);
-  return text;
-}
-
 /// A head, and its mean score over probes.
 struct Found {
   Index layer = kNoLayer;
   Index head = kAllHeads;
   double score = kNone;
 
-  std::string name() const { return fmt::format("head {}.{}", layer, head); }
+  /// "1.0" for head 0 of layer 1
+  std::string name() const { return fmt::format("{}.{}", layer, head); }
 };
 
 Index probe_length(const Transformer& model, const Task& task) {
@@ -63,10 +57,7 @@ class Inquiry {
     ask_the_twin();
   }
 
-  Verdict verdict() && {
-    const Mechanism mechanism = mechanism_of_evidence();
-    return {mechanism, sentence(mechanism), std::move(evidence_)};
-  }
+  Verdict verdict() && { return {mechanism_of_evidence(), std::move(evidence_)}; }
 
  private:
   std::vector<Probe> probes(const Transformer& model, const std::vector<Index>& periods) const {
@@ -108,32 +99,37 @@ class Inquiry {
   void ask_what_it_learnt(const Batch& own) {
     const double loss = evaluate(model_, own, {}, options_.evaluate).loss();
     const double chance = std::log(static_cast<double>(model_.config().vocabulary));
-    add({"learnt", "nats by which the loss on its own task is below chance", chance - loss, true, kLearnt});
+    add({.name = "learnt", .value = chance - loss, .threshold = kLearnt});
   }
 
   void ask_what_it_copies() {
     if (!periods_.trained.empty())
-      add({"accuracy_trained",
-           fmt::format("accuracy on induction positions at {}, which it was trained on",
-                       in_words(periods_.trained)),
-           accuracy(probes(model_, periods_.trained)), true, accuracy_threshold()});
-    add({"accuracy_untrained",
-         fmt::format("the same at {}, which it never saw", in_words(periods_.untrained)),
-         accuracy(untrained_), true, accuracy_threshold()});
+      add({.name = "accuracy_trained",
+           .value = accuracy(probes(model_, periods_.trained)),
+           .threshold = accuracy_threshold(),
+           .periods = periods_.trained});
+    add({.name = "accuracy_untrained",
+         .value = accuracy(untrained_),
+         .threshold = accuracy_threshold(),
+         .periods = periods_.untrained});
   }
 
   void ask_for_an_induction_head() {
     const std::vector<Found> later = heads(Score::induction, 1, model_.config().layers);
     const auto best = std::ranges::max_element(later, {}, &Found::score);
-    if (best != later.end()) induction_head_ = *best;
-    add({"induction_score",
-         best == later.end() ? "no head in a layer after the first"
-                             : fmt::format("induction score of {} at those periods", induction_head_.name()),
-         induction_head_.score, true, threshold(Score::induction)});
-    add({"copying",
-         best == later.end() ? "no such head to copy with"
-                             : fmt::format("share of tokens that its weights copy (full OV, top 1)"),
-         best == later.end() ? kNone : copied_by(induction_head_), true, accuracy_threshold()});
+    std::vector<std::string> names;
+    if (best != later.end()) {
+      induction_head_ = *best;
+      names.push_back(best->name());
+    }
+    add({.name = "induction_score",
+         .value = induction_head_.score,
+         .threshold = threshold(Score::induction),
+         .heads = names});
+    add({.name = "copying",
+         .value = names.empty() ? kNone : copied_by(induction_head_),
+         .threshold = accuracy_threshold(),
+         .heads = names});
   }
 
   double copied_by(const Found& head) const {
@@ -145,21 +141,21 @@ class Inquiry {
     const std::vector<Found> earlier =
         heads(Score::previous_token, 0, std::max<Index>(induction_head_.layer, 0));
     const auto best = std::ranges::max_element(earlier, {}, &Found::score);
-    add({"previous_token_score",
-         best == earlier.end() ? "no head in a layer before an induction head"
-                               : fmt::format("previous-token score of {}", best->name()),
-         best == earlier.end() ? kNone : best->score, true, threshold(Score::previous_token)});
+    Evidence score{
+        .name = "previous_token_score", .value = kNone, .threshold = threshold(Score::previous_token)};
+    if (best != earlier.end()) {
+      score.value = best->score;
+      score.heads.push_back(best->name());
+    }
+    add(std::move(score));
     std::vector<Found> team;
     std::ranges::copy_if(earlier, std::back_inserter(team),
                          [&](const Found& head) { return head.score > threshold(Score::previous_token); });
-    std::string names;
-    for (const Found& head : team) names += fmt::format("{}{}", names.empty() ? "" : " and ", head.name());
-    const double left = team.empty() ? kNone : accuracy_without(team) / accuracy(untrained_);
-    add({"accuracy_without",
-         team.empty()
-             ? "no previous-token head to take out"
-             : fmt::format("share of that accuracy left with {} zeroed and later values held", names),
-         left, false, kLeft, team.empty() || !std::isnan(left)});
+    Evidence left{.name = "accuracy_without", .value = kNone, .above = false, .threshold = kLeft};
+    for (const Found& head : team) left.heads.push_back(head.name());
+    if (!team.empty()) left.value = accuracy_without(team) / accuracy(untrained_);
+    left.is_known = team.empty() || !std::isnan(left.value);
+    add(std::move(left));
   }
 
   /// At periods never trained on, with these heads zeroed while later layers' values are as without.
@@ -174,16 +170,16 @@ class Inquiry {
   }
 
   void ask_the_twin() {
-    const auto add_twin = [&](const char* name, const char* where, const std::vector<Index>& periods) {
-      const double value = twin_ == nullptr ? kNone : accuracy(probes(*twin_, periods));
-      add({name,
-           twin_ == nullptr ? "no one-layer twin to compare with"
-                            : fmt::format("accuracy of its one-layer twin at periods {}", where),
-           value, false, accuracy_threshold(), twin_ != nullptr});
+    const auto add_twin = [&](const char* name, const std::vector<Index>& periods) {
+      add({.name = name,
+           .value = twin_ == nullptr ? kNone : accuracy(probes(*twin_, periods)),
+           .above = false,
+           .threshold = accuracy_threshold(),
+           .is_known = twin_ != nullptr,
+           .periods = periods});
     };
-    if (!periods_.trained.empty())
-      add_twin("accuracy_of_twin_trained", "both were trained on", periods_.trained);
-    add_twin("accuracy_of_twin", "neither ever saw", periods_.untrained);
+    if (!periods_.trained.empty()) add_twin("accuracy_of_twin_trained", periods_.trained);
+    add_twin("accuracy_of_twin", periods_.untrained);
   }
 
   void add(Evidence evidence) { evidence_.push_back(std::move(evidence)); }
@@ -196,7 +192,6 @@ class Inquiry {
     const Evidence* evidence = find(name);
     return evidence != nullptr && evidence->holds();
   }
-  double value(std::string_view name) const { return find(name) == nullptr ? kNone : find(name)->value; }
 
   /// The circuit's parts, all of them; a twin that is not there counts neither way.
   bool has_the_circuit() const {
@@ -211,33 +206,6 @@ class Inquiry {
     return holds("learnt") ? Mechanism::other : Mechanism::none;
   }
 
-  std::string sentence(Mechanism mechanism) const {
-    const double seen = value("accuracy_trained");
-    const double unseen = value("accuracy_untrained");
-    if (mechanism == Mechanism::induction)
-      return fmt::format(
-          "It copies at periods it never saw (accuracy {:.3f}): {} looks at what followed the earlier copy, "
-          "and "
-          "rests on previous-token heads, without which {:.0f} % of that is left{}.",
-          unseen, induction_head_.name(), 100 * value("accuracy_without"),
-          twin_ == nullptr ? "; that one layer cannot do this was not checked"
-                           : "; one layer, trained on the same data, cannot do this");
-    if (mechanism == Mechanism::positional)
-      return fmt::format(
-          "It copies at the periods it was trained on (accuracy {:.3f}) and not at others ({:.3f}): it looks "
-          "a "
-          "fixed distance back{}, and has no induction heads, whatever they score at its own period.",
-          seen, unseen, value("accuracy_of_twin_trained") > accuracy_threshold() ? ", as one layer can" : "");
-    if (mechanism == Mechanism::none) return "It does no better than chance, on its own task and at copying.";
-    if (holds("accuracy_untrained"))
-      return fmt::format(
-          "It copies at periods it never saw (accuracy {:.3f}), but not all that makes induction heads is "
-          "there.",
-          unseen);
-    return fmt::format("It has learnt something ({:.2f} nats below chance), but not to copy.",
-                       value("learnt"));
-  }
-
   const Transformer& model_;
   const Transformer* twin_;
   ProbeOptions options_;
@@ -248,24 +216,7 @@ class Inquiry {
   std::vector<Evidence> evidence_;
 };
 
-/// Whether a twin was there to compare with.
-bool has_twin(const Verdict& verdict) { return std::ranges::all_of(verdict.evidence, &Evidence::is_known); }
-
 }  // namespace
-
-std::string_view name_of(Mechanism mechanism) {
-  switch (mechanism) {
-    case Mechanism::induction:
-      return "induction";
-    case Mechanism::positional:
-      return "positional";
-    case Mechanism::other:
-      return "other";
-    case Mechanism::none:
-      break;
-  }
-  return "none";
-}
 
 void require_period_to_probe(const Transformer& model, const Task& task) {
   const Index length = probe_length(model, task);
@@ -280,19 +231,6 @@ Verdict judge(const Transformer& model, const Task& task, const Batch& own, cons
               const ProbeOptions& options) {
   require_period_to_probe(model, task);
   return Inquiry(model, task, own, twin, options).verdict();
-}
-
-CsvTable verdict_table(const Verdict& verdict, Index step, Index sequences) {
-  CsvTable table(
-      {"evidence", "value", "must_be", "threshold", "holds", "verdict", "twin", "step", "sequences"});
-  for (const Evidence& e : verdict.evidence)
-    table.add({e.name, csv_cell(e.value), e.above ? "above" : "below", csv_cell(e.threshold),
-               !e.is_known ? ""
-               : e.holds() ? "yes"
-                           : "no",
-               std::string(name_of(verdict.mechanism)), has_twin(verdict) ? "yes" : "no",
-               std::to_string(step), std::to_string(sequences)});
-  return table;
 }
 
 }  // namespace tapehead

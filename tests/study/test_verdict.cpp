@@ -49,16 +49,16 @@ TEST_CASE("a perfect induction circuit, set by hand, is an induction model by ev
     CHECK(evidence.is_known);
     CHECK(evidence.holds());
   }
-  CHECK(find(verdict, "induction_score").finding.find("head 1.0") != std::string::npos);
-  CHECK(find(verdict, "previous_token_score").finding.find("head 0.0") != std::string::npos);
-  CHECK(verdict.sentence.find("cannot do this") != std::string::npos);
+  CHECK(finding(find(verdict, "induction_score")).find("head 1.0") != std::string::npos);
+  CHECK(finding(find(verdict, "previous_token_score")).find("head 0.0") != std::string::npos);
+  CHECK(sentence(verdict).find("cannot do this") != std::string::npos);
 }
 
 TEST_CASE("without a twin the verdict stands on the rest, and says what was not checked") {
   const Verdict verdict = judged(perfect_induction_model(kVocabulary, kLength, 5));
   CHECK(verdict.mechanism == Mechanism::induction);
   CHECK_FALSE(find(verdict, "accuracy_of_twin").is_known);
-  CHECK(verdict.sentence.find("was not checked") != std::string::npos);
+  CHECK(sentence(verdict).find("was not checked") != std::string::npos);
 }
 
 TEST_CASE("a twin that copies at periods it never saw takes the verdict away") {
@@ -82,7 +82,7 @@ TEST_CASE("an untrained model has learnt nothing") {
   const Verdict verdict = judged(model);
   CHECK(verdict.mechanism == Mechanism::none);
   CHECK_FALSE(find(verdict, "learnt").holds());
-  CHECK(verdict.sentence.find("no better than chance") != std::string::npos);
+  CHECK(sentence(verdict).find("no better than chance") != std::string::npos);
 }
 
 TEST_CASE("guessing among two tokens is not copying") {
@@ -104,7 +104,7 @@ TEST_CASE("models without layers, or with one, get a verdict too") {
   for (const Index layers : {0, 1}) {
     const Verdict verdict = judged(Transformer(config_of(layers), 1));
     CHECK(verdict.mechanism == Mechanism::none);
-    CHECK(find(verdict, "induction_score").finding == "no head in a layer after the first");
+    CHECK(finding(find(verdict, "induction_score")) == "no head in a layer after the first");
     CHECK_FALSE(find(verdict, "induction_score").holds());
     CHECK_FALSE(find(verdict, "accuracy_without").holds());
   }
