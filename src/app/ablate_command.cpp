@@ -16,8 +16,6 @@ namespace tapehead::app {
 
 namespace {
 
-constexpr Index kDefaultMostHeads = 8;
-
 constexpr const char* kEpilogue = R"(
 Without --head, --layer and --feed-forward: every head alone, each layer's heads together, and each layer's
 feed-forward output, into the run's table ablation.csv. With them: what they name, taken out together; the table

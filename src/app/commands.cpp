@@ -14,6 +14,7 @@ const std::vector<Command>& commands() {
       {"lens", "what could be read out after every layer", lens_command},
       {"formation", "when the heads formed, and in what order things moved", formation_command},
       {"plot", "draw a run's figures", plot_command},
+      {"report", "write a run as one page to explore in a browser", report_command},
       {"fork", "go on from a run's checkpoint, with something changed", fork_command},
       {"sweep", "train a config with many seeds, side by side", sweep_command},
       {"verify", "train a run again, and recompute its tables", verify_command},

@@ -2,9 +2,9 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
-#include "tapehead/app/shell_word.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
+#include "tapehead/base/shell_word.h"
 #include "tapehead/exchange/imported_run.h"
 
 namespace tapehead::app {

@@ -16,7 +16,6 @@ namespace tapehead::app {
 
 namespace {
 
-constexpr Index kSequences = 64;
 /// Positions without a role are printed from this effect on.
 constexpr double kWorthPrinting = 0.01;
 /// In nats: shares of less than this mean little.
@@ -56,7 +55,7 @@ Patchings patchings_of(const Arguments& arguments, const std::string& run, const
   std::optional<Index> sequence;
   if (arguments.has("sequence")) sequence = arguments.number("sequence", 0);
   const Index count =
-      arguments.has("sequences") ? sequences_given(arguments, 2, config.task.length) : kSequences;
+      arguments.has("sequences") ? sequences_given(arguments, 2, config.task.length) : kPatchingSequences;
   Patchings result{
       run,
       checkpoint.step,
@@ -216,7 +215,8 @@ int patch_command(const Words& words) {
       "whose structure the sequences have, of the evaluation batch (default: the one with the "
       "fewest copies of its last token)",
       cxxopts::value<std::string>(), "N");
-  arguments.options()("sequences", fmt::format("how many sequences to patch (default: {})", kSequences),
+  arguments.options()("sequences",
+                      fmt::format("how many sequences to patch (default: {})", kPatchingSequences),
                       cxxopts::value<std::string>(), "N");
   add_step_option(arguments);
   arguments.add_threads();

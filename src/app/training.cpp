@@ -7,8 +7,8 @@
 
 #include "tapehead/app/interrupt.h"
 #include "tapehead/app/progress.h"
-#include "tapehead/app/shell_word.h"
 #include "tapehead/app/table.h"
+#include "tapehead/base/shell_word.h"
 #include "tapehead/study/scored_run.h"
 
 namespace tapehead::app {

@@ -10,6 +10,7 @@
 #include "tapehead/app/progress.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
+#include "tapehead/report/page_check.h"
 #include "tapehead/study/verify.h"
 
 namespace tapehead::app {
@@ -54,6 +55,15 @@ void print_table(const RunDirectory& run, const std::vector<Verified>& all, std:
                                 : "\nEvery number that was compared is what comes out.\n");
 }
 
+/// A page that cannot be compared is one difference.
+Verified verified_page(const RunDirectory& run, const VerifyOptions& options) {
+  try {
+    return verify_page(run, options);
+  } catch (const Error& error) {
+    return {std::string(kPageFile), 0, {{"the whole page", "numbers", error.what()}}};
+  }
+}
+
 }  // namespace
 
 int verify_command(const Words& words) {
@@ -76,8 +86,9 @@ int verify_command(const Words& words) {
     if (!progress) progress.emplace(step - 1, config.train.steps, config.train.batch * config.task.length);
     progress->update(step, loss);
   };
-  const std::vector<Verified> all = verify(run, options);
+  std::vector<Verified> all = verify(run, options);
   progress.reset();
+  if (std::filesystem::exists(run.page_file())) all.push_back(verified_page(run, options));
   std::size_t differences = 0;
   for (const Verified& verified : all) differences += verified.differences.size();
   arguments.flag("json") ? print_json(run, all, differences) : print_table(run, all, differences);

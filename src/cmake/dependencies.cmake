@@ -43,3 +43,16 @@ mark_as_advanced(GNUPLOT_PROGRAM)
 if(NOT GNUPLOT_PROGRAM)
   tapehead_missing(gnuplot gnuplot-nox)
 endif()
+
+find_program(ESBUILD_PROGRAM esbuild)
+mark_as_advanced(ESBUILD_PROGRAM)
+if(NOT ESBUILD_PROGRAM)
+  tapehead_missing(esbuild esbuild)
+endif()
+
+# The folder in which D3's modules lie, d3-scale/ and so on.
+find_path(D3_FOLDER d3-scale/package.json PATHS /usr/share/nodejs)
+mark_as_advanced(D3_FOLDER)
+if(NOT D3_FOLDER)
+  tapehead_missing(D3 node-d3)
+endif()

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
-#include "tapehead/autograd/fused.h"
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/copying.h"
+#include "tapehead/interp/circuit_maps.h"
 #include "tapehead/tensor/decomposition.h"
 #include "tapehead/tensor/gemm.h"
 
@@ -17,7 +15,6 @@ namespace tapehead {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t kSeed = 3;
 constexpr Index kRowsAtOnce = 64;  // of full OV, whose rows are as long as the vocabulary
 
 /// What all heads of a model share.
@@ -28,19 +25,6 @@ struct Shared {
   Tensor read_embedding;          // W_U W_E (C, C), which closes full OV to a circle
 };
 
-/// The tokens that are looked at: all, or a sample in order.
-std::vector<std::int32_t> chosen_tokens(Index vocabulary, Index most) {
-  if (vocabulary <= most) {
-    std::vector<std::int32_t> all(static_cast<std::size_t>(vocabulary));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-  Generator generator(kSeed, Purpose::probe);
-  std::vector<std::int32_t> sample = distinct_tokens(generator, vocabulary, most);
-  std::sort(sample.begin(), sample.end());
-  return sample;
-}
-
 /// Throws Error for more positions than the context, and for fewer than 1 token.
 Shared shared_of(const Transformer& model, const CircuitOptions& options) {
   const ModelConfig& config = model.config();
@@ -50,7 +34,7 @@ Shared shared_of(const Transformer& model, const CircuitOptions& options) {
   const Parameter embedding = model.parameters().find("embedding.weight");
   const Parameter readout = model.parameters().find(readout_name(config));
   Shared shared;
-  shared.ids = chosen_tokens(config.vocabulary, options.tokens);
+  shared.ids = circuit_tokens(config.vocabulary, options.tokens);
   shared.tokens = rows_of(embedding, shared.ids);
   shared.positions = position_vectors(model, options.positions == 0 ? config.context : options.positions);
   // (W_Eᵀ W_U') with the rows of W_U on the outside, so that the final norm folds as it does for a head.
@@ -64,10 +48,7 @@ Shared shared_of(const Transformer& model, const CircuitOptions& options) {
 double previous_token_circuit(const HeadWeights& head, const Tensor& positions) {
   const Index count = positions.shape()[0];
   if (count < 2) return kMissing;
-  const Index width = head.query.shape()[1];
-  const Variable q(product(positions, head.query).reshaped({1, count, width}));
-  const Variable k(product(positions, head.key).reshaped({1, count, width}));
-  const Variable pattern = attention_pattern(q, k, 1);
+  const Tensor pattern = positional_pattern(head, positions);
   double sum = 0;
   for (Index t = 1; t < count; ++t) sum += static_cast<double>(pattern.data()[t * count + t - 1]);
   return sum / static_cast<double>(count - 1);

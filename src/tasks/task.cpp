@@ -10,6 +10,14 @@ namespace tapehead {
 
 namespace {
 
+template <class Value>
+Table<Value> first_columns(const Table<Value>& table, Index length) {
+  Table<Value> result(table.batch(), length);
+  for (Index b = 0; b < table.batch(); ++b)
+    for (Index t = 0; t < length; ++t) result(b, t) = table(b, t);
+  return result;
+}
+
 std::unique_ptr<Task> make_repeated_sequence(const TaskConfig& config, Index vocabulary) {
   return std::make_unique<RepeatedSequence>(RepeatedSequence::Config{.vocabulary = vocabulary,
                                                                      .length = config.length,
@@ -40,6 +48,12 @@ std::unique_ptr<Task> make_text_windows(const TaskConfig& config, Index vocabula
 Batch Batch::rows(Index first, Index count) const {
   return {inputs.rows(first, count), targets.rows(first, count), kinds.rows(first, count),
           earlier_copy.rows(first, count)};
+}
+
+Batch Batch::shortened(Index length) const {
+  require(length <= this->length(), "[task] expected at most {} positions, got {}", this->length(), length);
+  return {first_columns(inputs, length), first_columns(targets, length), first_columns(kinds, length),
+          first_columns(earlier_copy, length)};
 }
 
 Batch noise_batch(Index count, Index length) {

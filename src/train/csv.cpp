@@ -40,9 +40,11 @@ constexpr std::string_view kTag = "csv";
 std::string csv_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
 CsvTable CsvTable::read(const std::filesystem::path& file) {
-  const MappedFile mapped(file, kTag);
+  return parse(MappedFile(file, kTag).bytes(), file);
+}
+
+CsvTable CsvTable::parse(std::string_view text, const std::filesystem::path& file) {
   // What follows the last line's end was being written when its program died.
-  std::string_view text = mapped.bytes();
   text = text.substr(0, text.rfind('\n') + 1);
   const auto next_line = [&] {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -68,9 +70,9 @@ void CsvTable::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-void CsvTable::write(const std::filesystem::path& file) const {
-  replace_file(file, joined(columns_) + lines(), kTag);
-}
+void CsvTable::write(const std::filesystem::path& file) const { replace_file(file, text(), kTag); }
+
+std::string CsvTable::text() const { return joined(columns_) + lines(); }
 
 void CsvTable::append_to(const std::filesystem::path& file) const {
   const bool is_new = !std::filesystem::exists(file);

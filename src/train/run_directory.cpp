@@ -69,7 +69,7 @@ void require_place(const fs::path& path, bool overwrite) {
 void remove_run_files(const fs::path& path) {
   for (const std::string_view name : {kCheckpoints, kTokenizer, kTwinFolder, std::string_view("figures")})
     fs::remove_all(path / name);
-  fs::remove(path / kParentFile);
+  for (const std::string_view name : {kParentFile, kPageFile}) fs::remove(path / name);
   for (const std::string_view name : kRunTables) fs::remove(path / (std::string(name) + ".csv"));
 }
 

@@ -22,6 +22,7 @@ int formation_command(const Words& words);
 int sweep_command(const Words& words);
 int circuits_command(const Words& words);
 int plot_command(const Words& words);
+int report_command(const Words& words);
 int bench_command(const Words& words);
 int inspect_command(const Words& words);
 int generate_command(const Words& words);

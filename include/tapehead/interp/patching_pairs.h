@@ -17,6 +17,9 @@ namespace tapehead {
 /// The longest sequence that is made for a model whose own data do not repeat by construction, in tokens.
 inline constexpr Index kLongestPairs = 64;
 
+/// How many are made unless somebody says.
+inline constexpr Index kPatchingSequences = 64;
+
 struct PatchingPairs {
   Batch clean;
   Tokens corrupted;               ///< (B, T); the targets are the clean ones

@@ -23,6 +23,8 @@ inline constexpr double kKeptFrom = 0.9;
 inline constexpr double kThereFrom = 0.1;
 /// What is held of every subset would not fit otherwise.
 inline constexpr Index kMostSubsetHeads = 16;
+/// Of which they are taken unasked.
+inline constexpr Index kDefaultMostHeads = 8;
 
 struct HeadShare {
   Index head = 0;

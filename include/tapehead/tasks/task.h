@@ -33,6 +33,8 @@ struct Batch {
   Index length() const { return inputs.length(); }
   /// The sequences first, ..., first + count - 1.
   Batch rows(Index first, Index count) const;
+  /// Every sequence cut to its first positions. Throws Error for more than there are.
+  Batch shortened(Index length) const;
 };
 
 /// How far back the copies of a task's sequences can lie, in tokens.

@@ -19,11 +19,15 @@ class CsvTable {
   /// A last line without an end, which a program that died leaves, is passed over. Throws Error, naming file
   /// and line, for a missing file, a file without a header, and a row of another length.
   static CsvTable read(const std::filesystem::path& file);
+  /// The same from the text of such a file; `name` stands for it in errors.
+  static CsvTable parse(std::string_view text, const std::filesystem::path& name);
 
   /// Throws Error unless there is one cell for each column, without commas, quotes and line ends.
   void add(std::vector<std::string> row);
   /// Replaces `file` by this table, whole or not at all. Throws Error if the disk refuses.
   void write(const std::filesystem::path& file) const;
+  /// The file's text: the header line, and a line a row.
+  std::string text() const;
   /// Adds the rows at the end of `file`, with the header if the file is new; all of them or, where the disk
   /// refuses with an Error, none.
   void append_to(const std::filesystem::path& file) const;

@@ -43,6 +43,8 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
 
 /// In a run's folder: the run of its one-layer twin.
 inline constexpr std::string_view kTwinFolder = "one-layer-twin";
+/// In a run's folder: the page that shows all of it.
+inline constexpr std::string_view kPageFile = "report.html";
 /// Names a fork's parent.
 inline constexpr std::string_view kParentFile = "parent.toml";
 
@@ -76,6 +78,7 @@ class RunDirectory {
   std::filesystem::path metrics_file() const { return table_file("metrics"); }
   std::filesystem::path heads_file() const { return table_file("heads"); }
   std::filesystem::path figures_folder() const { return path_ / "figures"; }
+  std::filesystem::path page_file() const { return path_ / kPageFile; }
   std::filesystem::path tokenizer_folder() const { return path_ / "tokenizer"; }
   std::filesystem::path checkpoint_file(Index step) const;
   /// The steps of the checkpoints that are there, in order.

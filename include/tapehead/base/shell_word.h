@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace tapehead::app {
+namespace tapehead {
 
 /// The path as one word of a POSIX shell that no program takes for an option: quoted where it has to be.
 std::string shell_word(const std::string& path);
 
-}  // namespace tapehead::app
+}  // namespace tapehead

@@ -1,6 +1,6 @@
-#include "tapehead/app/shell_word.h"
+#include "tapehead/base/shell_word.h"
 
-namespace tapehead::app {
+namespace tapehead {
 
 std::string shell_word(const std::string& path) {
   const std::string word = path.starts_with('-') ? "./" + path : path;
@@ -16,4 +16,4 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-}  // namespace tapehead::app
+}  // namespace tapehead
