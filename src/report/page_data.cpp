@@ -103,6 +103,7 @@ class PageMaker {
             {"heads", config.model.heads},
             {"vocabulary", config.model.vocabulary},
             {"repeats", task_kind(config.task.name).repeats},
+            {"periods", periods()},
             {"interventions", std::move(interventions)},
             {"seeds",
              {{"weights", config.train.initialisation_seed},
@@ -110,6 +111,12 @@ class PageMaker {
               {"dropout", config.train.dropout_seed},
               {"evaluation", config.train.evaluation_seed}}},
             {"config", to_toml(config)}};
+  }
+
+  /// The shortest and the longest period of the training's sequences.
+  Json periods() const {
+    const std::optional<Periods> periods = task_->periods();
+    return periods ? Json{periods->shortest, periods->longest} : Json(nullptr);
   }
 
   Json tables() {
@@ -186,7 +193,7 @@ class PageMaker {
   Json ablation() const {
     Json kinds = Json::array();
     for (const AblationDefinition& kind : kAblationKinds)
-      kinds.push_back({{"name", kind.name}, {"definition", kind.replacement}});
+      kinds.push_back({{"name", kind.name}, {"replacement", kind.replacement}});
     Json marks;
     const CsvTable there = table("ablation");
     for (const AblationQuantity& quantity : {kOnInduction, kOnNoise}) {

@@ -1,1 +1,32 @@
-console.log(1)
+// The page of one run. Each section has a module, which fills the section's content from the run; what they share
+// is the moment of the training that is looked at.
+
+import { fill } from "./dom.js";
+import { readRun } from "./run.js";
+import { Moment } from "./moment.js";
+import { showVerdict } from "./verdict.js";
+import { showTraining } from "./training.js";
+import { showAttention } from "./attention.js";
+import { showAblation } from "./ablation.js";
+import { showCircuits } from "./circuits.js";
+import { showTables } from "./tables.js";
+
+const run = readRun(document.getElementById("data").textContent);
+const moment = new Moment(run.attention ? run.attention.steps : [run.about.step]);
+
+document.title = `${run.about.name} – Tapehead`;
+fill(document.getElementById("title"), run.about.name);
+fill(document.getElementById("in-words"), run.about.in_words);
+const seeds = Object.entries(run.about.seeds).map(([what, seed]) => `${what} ${seed}`).join(", ");
+fill(document.getElementById("made-by"),
+     `Written by Tapehead ${run.madeBy.version} on ${run.madeBy.machine}. Seeds: ${seeds}. ` +
+     "Drawn with D3 (Mike Bostock, BSD 3-Clause licence). This file asks no server for anything.");
+
+for (const [id, show] of Object.entries({
+  verdict: showVerdict,
+  training: showTraining,
+  attention: showAttention,
+  ablation: showAblation,
+  circuits: showCircuits,
+  tables: showTables,
+})) show(document.querySelector(`#${id} .content`), run, moment);

@@ -1,0 +1,43 @@
+// The frame of every picture: a title, controls, the picture, which is drawn anew when its width or the colours
+// change, and a caption.
+
+import { select } from "d3-selection";
+import { element } from "./dom.js";
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+/**
+ * Puts a figure into `parent`. `draw(body, width)` fills the body for a width in pixels. Returns the figure's parts
+ * and `redraw`, to be called when the data have changed.
+ */
+export function figure(parent, { title, draw, caption = [] }) {
+  const controls = element("div", { class: "controls" });
+  const legend = element("div", { class: "legend" });
+  const body = element("div", { class: "picture" });
+  const root = element("figure", {}, element("h3", {}, title), controls, legend, body,
+                       element("figcaption", {}, ...caption));
+  parent.append(root);
+  let width = 0;
+  const redraw = () => {
+    if (width > 0) draw(body, width);
+  };
+  new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now === width) return;
+    width = now;
+    redraw();
+  }).observe(body);
+  dark.addEventListener("change", redraw);
+  return { root, controls, legend, body, caption: root.lastChild, redraw };
+}
+
+/** An entry of a legend: a line or a square in a colour, a name, and room for a value. */
+export function key({ name, colour, dash = "none", square = false, value = "" }) {
+  const sample = element("span", { class: square ? "square" : "line", style: `background: ${colour}` });
+  if (dash !== "none")
+    sample.replaceChildren(select(sample).attr("class", "dashes").attr("style", null).append("svg").attr("width", 26)
+      .attr("height", 4).attr("aria-hidden", "true").call((svg) => svg.append("line").attr("x2", 26).attr("y1", 2)
+        .attr("y2", 2).attr("stroke-dasharray", dash).attr("stroke-width", 2).style("stroke", colour)).node());
+  const number = element("output", {}, value);
+  return { root: element("span", { class: "key" }, sample, name, " ", number), number };
+}

@@ -1,0 +1,155 @@
+// A matrix as colours: cells to point at, with the mouse, a finger or the arrow keys. Cells are painted; labels,
+// numbers and rings stand over them as text and lines.
+
+import { select } from "d3-selection";
+import { element } from "./dom.js";
+
+const GAP = 5; // between labels and cells
+const AXIS_NAME = 16; // that the name of an axis needs
+const LEGIBLE = 10; // pixels that a line of text needs
+const CHARACTER = 6.4; // about how wide one is
+const LONGEST = 110; // that a label may be
+const ROOM_FOR_NUMBERS = [40, 18];
+
+/**
+ * `rows` and `columns` are labels; `value(row, column)` is a number, or null where there is no cell. `colour(value)`
+ * is what it is painted in. `number(value)`, if given, is written into cells that have room, in the lighter ink where
+ * `isDark(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
+ * `rowName` and `columnName` name the axes. `onpoint(row, column)` is called for the cell that is pointed at.
+ * `describe()` is the text that stands for the picture.
+ */
+export class HeatMap {
+  constructor(parent, spec) {
+    this.spec = spec;
+    this.cursor = null;
+    this.canvas = element("canvas", { "aria-hidden": "true" });
+    this.root = element("div", { class: "heat-map", role: "img", tabindex: 0 }, this.canvas);
+    this.svg = select(this.root).append("svg").attr("aria-hidden", "true");
+    parent.append(this.root);
+    for (const event of ["pointermove", "pointerdown"])
+      this.root.addEventListener(event, (happened) => this.point(...this.cellAt(happened)));
+    this.root.addEventListener("keydown", (event) => this.move(event));
+  }
+
+  /** Paints it for this width; a cell gets at most so wide, and as high as wide unless `rowHeight` is given. */
+  draw(width, { most = 24, rowHeight = null } = {}) {
+    const { rows, columns, flags = [] } = this.spec;
+    const widest = (labels) => Math.min(LONGEST, CHARACTER * Math.max(1, ...labels.map((label) => label.length)));
+    this.left = Math.ceil(widest(rows) + 2 * GAP + AXIS_NAME);
+    this.top = flags.length > 0 ? 16 : 2;
+    this.cell = Math.min(most, (width - this.left - 2) / Math.max(1, columns.length));
+    this.height = rowHeight ?? this.cell;
+    this.isTurned = widest(columns) > this.cell - 2 && columns.some((label) => label.length > 3);
+    this.below = (this.isTurned ? widest(columns) : LEGIBLE) + 2 * GAP;
+    this.size = [Math.ceil(this.left + this.cell * columns.length + 2),
+                 Math.ceil(this.top + this.height * rows.length + this.below + AXIS_NAME)];
+    const ratio = window.devicePixelRatio || 1;
+    [this.canvas.width, this.canvas.height] = this.size.map((side) => Math.round(side * ratio));
+    [this.root.style.width, this.root.style.height] = this.size.map((side) => `${side}px`);
+    this.svg.attr("viewBox", `0 0 ${this.size.join(" ")}`);
+    this.ratio = ratio;
+    this.paint();
+  }
+
+  /** Paints it anew where only values, rings or the cursor have changed. */
+  paint() {
+    if (!this.size) return;
+    this.paintCells();
+    this.root.setAttribute("aria-label", this.spec.describe());
+    this.svg.selectAll("*").remove();
+    this.drawLabels();
+    if (this.spec.number && this.cell >= ROOM_FOR_NUMBERS[0] && this.height >= ROOM_FOR_NUMBERS[1]) this.drawNumbers();
+    for (const [row, column] of this.spec.marks ?? []) this.ring(row, column, "target");
+    if (this.cursor) this.ring(...this.cursor, "cursor");
+  }
+
+  paintCells() {
+    const { rows, columns, value, colour } = this.spec;
+    const context = this.canvas.getContext("2d");
+    const missing = getComputedStyle(this.root).getPropertyValue("--missing");
+    const gap = this.cell > 7 ? 0.5 : 0;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, ...this.size);
+    rows.forEach((_, row) => columns.forEach((__, column) => {
+      const there = value(row, column);
+      if (there === null) return;
+      context.fillStyle = Number.isFinite(there) ? colour(there) : missing;
+      context.fillRect(this.left + column * this.cell, this.top + row * this.height, this.cell - gap, this.height - gap);
+    }));
+  }
+
+  drawLabels() {
+    const { rows, columns, rowName, columnName, flags = [] } = this.spec;
+    const [across, down] = [this.cell * columns.length, this.height * rows.length];
+    const group = this.svg.append("g").attr("class", "labels");
+    group.append("rect").attr("class", "frame").attr("x", this.left).attr("y", this.top)
+      .attr("width", across).attr("height", down);
+    for (const row of every(rows.length, this.height, LEGIBLE))
+      group.append("text").attr("x", this.left - GAP).attr("y", this.top + (row + 0.5) * this.height)
+        .attr("dy", "0.32em").attr("text-anchor", "end").text(clipped(rows[row]));
+    const pitch = this.isTurned ? LEGIBLE : CHARACTER * Math.max(...columns.map((label) => label.length)) + 3;
+    for (const column of every(columns.length, this.cell, pitch)) {
+      const [x, y] = [this.left + (column + 0.5) * this.cell, this.top + down + GAP];
+      const text = group.append("text").text(clipped(columns[column]));
+      if (this.isTurned) text.attr("transform", `translate(${x},${y}) rotate(-90)`).attr("text-anchor", "end").attr("dy", "0.32em");
+      else text.attr("x", x).attr("y", y).attr("dy", "0.8em").attr("text-anchor", "middle");
+    }
+    for (const [column, flag] of flags)
+      group.append("text").attr("class", "flag").attr("x", this.left + (column + 0.5) * this.cell).attr("y", this.top - 4)
+        .attr("text-anchor", "middle").text(flag);
+    group.append("text").attr("class", "label").attr("text-anchor", "middle").attr("x", this.left + across / 2)
+      .attr("y", this.size[1] - 4).text(columnName);
+    group.append("text").attr("class", "label").attr("text-anchor", "middle")
+      .attr("transform", `translate(11,${this.top + down / 2}) rotate(-90)`).text(rowName);
+  }
+
+  drawNumbers() {
+    const { rows, columns, value, number, isDark } = this.spec;
+    const group = this.svg.append("g").attr("class", "numbers");
+    rows.forEach((_, row) => columns.forEach((__, column) => {
+      const there = value(row, column);
+      if (there === null || !Number.isFinite(there)) return;
+      group.append("text").attr("x", this.left + (column + 0.5) * this.cell).attr("y", this.top + (row + 0.5) * this.height)
+        .attr("dy", "0.32em").attr("text-anchor", "middle").classed("light", isDark(there)).text(number(there));
+    }));
+  }
+
+  ring(row, column, name) {
+    this.svg.append("rect").attr("class", name).attr("x", this.left + column * this.cell - 0.5)
+      .attr("y", this.top + row * this.height - 0.5).attr("width", this.cell).attr("height", this.height);
+  }
+
+  cellAt(event) {
+    const box = this.root.getBoundingClientRect();
+    return [Math.floor((event.clientY - box.top - this.top) / this.height),
+            Math.floor((event.clientX - box.left - this.left) / this.cell)];
+  }
+
+  /** Points at a cell, if there is one. */
+  point(row, column) {
+    const { rows, columns, value, onpoint } = this.spec;
+    if (row < 0 || column < 0 || row >= rows.length || column >= columns.length || value(row, column) === null) return;
+    this.cursor = [row, column];
+    this.paint();
+    onpoint(row, column);
+  }
+
+  move(event) {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    if (this.cursor) this.point(this.cursor[0] + step[0], this.cursor[1] + step[1]);
+    else this.point(0, 0);
+  }
+}
+
+function clipped(label) {
+  const most = Math.floor(LONGEST / CHARACTER);
+  return label.length <= most ? label : `${label.slice(0, most - 1)}…`;
+}
+
+/** As many of 0, ..., count - 1, evenly, as stand `least` pixels apart where neighbours stand `pitch` apart. */
+function every(count, pitch, least) {
+  const step = [1, 2, 4, 5, 8, 10, 16, 20, 50, 100].find((n) => n * pitch >= least) ?? count;
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+}
