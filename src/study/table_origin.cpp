@@ -50,7 +50,10 @@ std::vector<CommandLine> training(const Subject& subject) {
   return {{"train", (subject.run.path() / "config.toml").string(), "--out", subject.path()}};
 }
 
-std::vector<CommandLine> formation(const Subject& subject) { return {{"formation", subject.path()}}; }
+std::vector<CommandLine> formation(const Subject& subject) {
+  if (!task_kind(subject.run.config().task.name).repeats) return {};
+  return {{"formation", subject.path()}};
+}
 
 /// Each period once, in order: those of the table, or those usual ones that the run's sequences have room
 /// for.
@@ -165,6 +168,11 @@ constexpr std::array<Origin, kRunTables.size()> kOrigins{{
     {"sweep", "a row a run of a sweep", sweep},
 }};
 
+/// Tables that tell of heads alone.
+constexpr std::array<std::string_view, 9> kOfHeads{"scores",       "ablation", "subsets",     "shapley",
+                                                   "interactions", "circuits", "composition", "eigenvalues",
+                                                   "patching"};
+
 const Origin& origin_of(std::string_view name) {
   const auto* found = std::ranges::find(kOrigins, name, &Origin::table);
   ensure(found != kOrigins.end(), "[table] no table of the name {}", name);
@@ -177,7 +185,9 @@ std::string_view about_table(std::string_view name) { return origin_of(name).abo
 
 std::vector<CommandLine> commands_for_table(const RunDirectory& run, std::string_view name,
                                             const CsvTable& there) {
-  return origin_of(name).lines({run, there});
+  const Origin& origin = origin_of(name);
+  if (run.config().model.layers == 0 && std::ranges::find(kOfHeads, name) != kOfHeads.end()) return {};
+  return origin.lines({run, there});
 }
 
 std::string shell_text(const std::vector<CommandLine>& lines) {

@@ -14,5 +14,5 @@ while IFS= read -r page; do
       status=1
     }
   done < <(targets "$page")
-done < <(find . -name '*.md' -not -path './build*' -not -path './runs/*' -not -path './.git/*')
+done < <(find . -name '*.md' -not -path './build*' -not -path './runs/*' -not -path './.git/*' -not -path '*/node_modules/*')
 exit "$status"

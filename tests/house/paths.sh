@@ -15,7 +15,7 @@ names_a_machine --quiet <<< '-I/'"opt"'/xtensor/include'
 if names_a_machine <<< 'src/mnt/x.cpp https://example.org/home/x prefix/opt/x ../srv/x'; then exit 1; fi
 
 status=0
-names_a_machine -r . --exclude-dir=.git --exclude-dir='build*' --exclude-dir=runs || status=$?
+names_a_machine -r . --exclude-dir=.git --exclude-dir='build*' --exclude-dir=runs --exclude-dir=node_modules || status=$?
 if [ "$status" -eq 0 ]; then echo "The lines above name a folder of one machine."; fi
 # 1 is grep's word for: nothing found.
 [ "$status" -eq 1 ]

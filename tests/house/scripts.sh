@@ -12,7 +12,7 @@ scripts=()
 while IFS= read -r -d '' file; do
   IFS= read -r first < "$file" || true
   if [[ $file == *.sh || $first =~ ^#!.*sh ]]; then scripts+=("$file"); fi
-done < <(find .ci src include configs experiments tests -name runs -prune -o -type f -print0 | sort -z)
+done < <(find .ci src include configs experiments tests '(' -name runs -o -name node_modules ')' -prune -o -type f -print0 | sort -z)
 echo "${#scripts[@]} scripts: ${scripts[*]}"
 [[ " ${scripts[*]} " == *" tests/house/scripts.sh "* ]]
 

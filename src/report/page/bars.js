@@ -22,41 +22,90 @@ export function drawBars(body, width, { groups, axis, describe }) {
   const left = Math.min(LONGEST_NAME, CHARACTER * Math.max(...groups.map(({ name }) => name.length))) + 10;
   const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
   const leftText = numbers.some((x) => x < 0) ? textRoom : 0;
-  const across = scaleLinear().domain([low, high === low ? 1 : high]).range([left + leftText, width - textRoom]);
+  const across = scaleLinear()
+    .domain([low, high === low ? 1 : high])
+    .range([left + leftText, width - textRoom]);
   const height = TOP + groups.reduce((sum, group) => sum + group.bars.length * BAR + BETWEEN, 0);
   body.replaceChildren();
-  const svg = select(body).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
-    .attr("height", height).attr("role", "img").attr("aria-label", describe);
-  const scale = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${TOP - 6})`)
-    .call(axisTop(across).ticks(Math.max(2, Math.floor((width - left) / 110))).tickSize(0).tickPadding(5).tickFormat(short));
-  scale.selectAll(".tick").append("line").attr("class", "grid").attr("y2", height - TOP);
+  const svg = select(body)
+    .append("svg")
+    .attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("width", width)
+    .attr("height", height)
+    .attr("role", "img")
+    .attr("aria-label", describe);
+  const scale = svg
+    .append("g")
+    .attr("class", "axis")
+    .attr("transform", `translate(0,${TOP - 6})`)
+    .call(
+      axisTop(across)
+        .ticks(Math.max(2, Math.floor((width - left) / 110)))
+        .tickSize(0)
+        .tickPadding(5)
+        .tickFormat(short),
+    );
+  scale
+    .selectAll(".tick")
+    .append("line")
+    .attr("class", "grid")
+    .attr("y2", height - TOP);
   svg.append("text").attr("class", "label").attr("x", 0).attr("y", 11).text(axis);
 
   let top = TOP;
   for (const group of groups) {
     const middle = top + (group.bars.length * BAR) / 2;
-    svg.append("text").attr("x", 0).attr("y", middle).attr("dy", "0.32em").attr("class", "name").text(group.name);
+    svg
+      .append("text")
+      .attr("x", 0)
+      .attr("y", middle)
+      .attr("dy", "0.32em")
+      .attr("class", "name")
+      .text(group.name);
     for (const bar of group.bars) {
       drawBar(svg, bar, across, top);
       top += BAR;
     }
     top += BETWEEN;
   }
-  svg.append("line").attr("class", "zero").attr("x1", across(0)).attr("x2", across(0)).attr("y1", TOP - 6).attr("y2", height);
+  svg
+    .append("line")
+    .attr("class", "zero")
+    .attr("x1", across(0))
+    .attr("x2", across(0))
+    .attr("y1", TOP - 6)
+    .attr("y2", height);
 }
 
 function drawBar(svg, { value, low, high, colour, text }, across, top) {
   const [middle, zero] = [top + BAR / 2, across(0)];
   if (!Number.isFinite(value)) return;
   const end = across(value);
-  svg.append("rect").attr("x", Math.min(zero, end)).attr("y", top + 2).attr("width", Math.max(0.5, Math.abs(end - zero)))
-    .attr("height", BAR - 4).style("fill", colour);
+  svg
+    .append("rect")
+    .attr("x", Math.min(zero, end))
+    .attr("y", top + 2)
+    .attr("width", Math.max(0.5, Math.abs(end - zero)))
+    .attr("height", BAR - 4)
+    .style("fill", colour);
   if (Number.isFinite(low) && Number.isFinite(high))
-    svg.append("line").attr("class", "interval").attr("x1", across(low)).attr("x2", across(high))
-      .attr("y1", middle).attr("y2", middle);
+    svg
+      .append("line")
+      .attr("class", "interval")
+      .attr("x1", across(low))
+      .attr("x2", across(high))
+      .attr("y1", middle)
+      .attr("y2", middle);
   const isLeft = value < 0;
-  const edge = isLeft ? Math.min(end, across(Number.isFinite(low) ? low : value))
-                      : Math.max(end, across(Number.isFinite(high) ? high : value));
-  svg.append("text").attr("class", "value").attr("x", edge + (isLeft ? -5 : 5)).attr("y", middle).attr("dy", "0.32em")
-    .attr("text-anchor", isLeft ? "end" : "start").text(text);
+  const edge = isLeft
+    ? Math.min(end, across(Number.isFinite(low) ? low : value))
+    : Math.max(end, across(Number.isFinite(high) ? high : value));
+  svg
+    .append("text")
+    .attr("class", "value")
+    .attr("x", edge + (isLeft ? -5 : 5))
+    .attr("y", middle)
+    .attr("dy", "0.32em")
+    .attr("text-anchor", isLeft ? "end" : "start")
+    .text(text);
 }

@@ -6,24 +6,45 @@ const MOST_BUTTONS = 6;
 
 /** `options` are [value, label] pairs; `onchange(value)` is called for every choice but the first. */
 export function choice(parent, { label, options, value, onchange }) {
-  parent.append(options.length > MOST_BUTTONS ? menu(label, options, value, onchange)
-                                              : buttons(label, options, value, onchange));
+  parent.append(
+    options.length > MOST_BUTTONS
+      ? menu(label, options, value, onchange)
+      : buttons(label, options, value, onchange),
+  );
 }
 
 function buttons(label, options, value, onchange) {
   const name = freshId("choice");
   const radios = options.map(([option, text]) =>
-    element("label", {},
-            element("input", { type: "radio", name, value: option, checked: option === value,
-                               onchange: () => onchange(option) }),
-            element("span", {}, text)));
-  return element("fieldset", { class: "choice" }, element("legend", {}, label), element("span", {}, ...radios));
+    element(
+      "label",
+      {},
+      element("input", {
+        type: "radio",
+        name,
+        value: option,
+        checked: option === value,
+        onchange: () => onchange(option),
+      }),
+      element("span", {}, text),
+    ),
+  );
+  return element(
+    "fieldset",
+    { class: "choice" },
+    element("legend", {}, label),
+    element("span", {}, ...radios),
+  );
 }
 
 function menu(label, options, value, onchange) {
-  const select = element("select", { onchange: () => onchange(options[select.selectedIndex][0]) },
-                         ...options.map(([option, text]) =>
-                           element("option", { value: option, selected: option === value }, text)));
+  const select = element(
+    "select",
+    { onchange: () => onchange(options[select.selectedIndex][0]) },
+    ...options.map(([option, text]) =>
+      element("option", { value: option, selected: option === value }, text),
+    ),
+  );
   return element("label", { class: "choice" }, label, " ", select);
 }
 

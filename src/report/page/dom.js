@@ -25,5 +25,7 @@ export function freshId(stem) {
 
 /** Says which command makes what is not there yet. */
 export function missing(parent, what, command) {
-  parent.append(element("p", { class: "missing" }, `${what}: not measured yet. `, element("code", {}, command)));
+  parent.append(
+    element("p", { class: "missing" }, `${what}: not measured yet. `, element("code", {}, command)),
+  );
 }

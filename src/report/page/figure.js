@@ -14,8 +14,15 @@ export function figure(parent, { title, draw, caption = [] }) {
   const controls = element("div", { class: "controls" });
   const legend = element("div", { class: "legend" });
   const body = element("div", { class: "picture" });
-  const root = element("figure", {}, element("h3", {}, title), controls, legend, body,
-                       element("figcaption", {}, ...caption));
+  const root = element(
+    "figure",
+    {},
+    element("h3", {}, title),
+    controls,
+    legend,
+    body,
+    element("figcaption", {}, ...caption),
+  );
   parent.append(root);
   let width = 0;
   const redraw = () => {
@@ -35,9 +42,26 @@ export function figure(parent, { title, draw, caption = [] }) {
 export function key({ name, colour, dash = "none", square = false, value = "" }) {
   const sample = element("span", { class: square ? "square" : "line", style: `background: ${colour}` });
   if (dash !== "none")
-    sample.replaceChildren(select(sample).attr("class", "dashes").attr("style", null).append("svg").attr("width", 26)
-      .attr("height", 4).attr("aria-hidden", "true").call((svg) => svg.append("line").attr("x2", 26).attr("y1", 2)
-        .attr("y2", 2).attr("stroke-dasharray", dash).attr("stroke-width", 2).style("stroke", colour)).node());
+    sample.replaceChildren(
+      select(sample)
+        .attr("class", "dashes")
+        .attr("style", null)
+        .append("svg")
+        .attr("width", 26)
+        .attr("height", 4)
+        .attr("aria-hidden", "true")
+        .call((svg) =>
+          svg
+            .append("line")
+            .attr("x2", 26)
+            .attr("y1", 2)
+            .attr("y2", 2)
+            .attr("stroke-dasharray", dash)
+            .attr("stroke-width", 2)
+            .style("stroke", colour),
+        )
+        .node(),
+    );
   const number = element("output", {}, value);
   return { root: element("span", { class: "key" }, sample, name, " ", number), number };
 }

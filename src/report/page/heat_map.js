@@ -13,8 +13,8 @@ const ROOM_FOR_NUMBERS = [40, 18];
 
 /**
  * `rows` and `columns` are labels; `value(row, column)` is a number, or null where there is no cell. `colour(value)`
- * is what it is painted in. `number(value)`, if given, is written into cells that have room, in the lighter ink where
- * `isDark(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
+ * is what it is painted in. `number(value)`, if given, is written into cells that have room, in --on-heat where
+ * `takesOtherInk(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
  * `rowName` and `columnName` name the axes. `onpoint(row, column)` is called for the cell that is pointed at.
  * `describe()` is the text that stands for the picture.
  */
@@ -34,15 +34,18 @@ export class HeatMap {
   /** Paints it for this width; a cell gets at most so wide, and as high as wide unless `rowHeight` is given. */
   draw(width, { most = 24, rowHeight = null } = {}) {
     const { rows, columns, flags = [] } = this.spec;
-    const widest = (labels) => Math.min(LONGEST, CHARACTER * Math.max(1, ...labels.map((label) => label.length)));
+    const widest = (labels) =>
+      Math.min(LONGEST, CHARACTER * Math.max(1, ...labels.map((label) => label.length)));
     this.left = Math.ceil(widest(rows) + 2 * GAP + AXIS_NAME);
     this.top = flags.length > 0 ? 16 : 2;
     this.cell = Math.min(most, (width - this.left - 2) / Math.max(1, columns.length));
     this.height = rowHeight ?? this.cell;
     this.isTurned = widest(columns) > this.cell - 2 && columns.some((label) => label.length > 3);
     this.below = (this.isTurned ? widest(columns) : LEGIBLE) + 2 * GAP;
-    this.size = [Math.ceil(this.left + this.cell * columns.length + 2),
-                 Math.ceil(this.top + this.height * rows.length + this.below + AXIS_NAME)];
+    this.size = [
+      Math.ceil(this.left + this.cell * columns.length + 2),
+      Math.ceil(this.top + this.height * rows.length + this.below + AXIS_NAME),
+    ];
     const ratio = window.devicePixelRatio || 1;
     [this.canvas.width, this.canvas.height] = this.size.map((side) => Math.round(side * ratio));
     [this.root.style.width, this.root.style.height] = this.size.map((side) => `${side}px`);
@@ -58,7 +61,8 @@ export class HeatMap {
     this.root.setAttribute("aria-label", this.spec.describe());
     this.svg.selectAll("*").remove();
     this.drawLabels();
-    if (this.spec.number && this.cell >= ROOM_FOR_NUMBERS[0] && this.height >= ROOM_FOR_NUMBERS[1]) this.drawNumbers();
+    if (this.spec.number && this.cell >= ROOM_FOR_NUMBERS[0] && this.height >= ROOM_FOR_NUMBERS[1])
+      this.drawNumbers();
     for (const [row, column] of this.spec.marks ?? []) this.ring(row, column, "target");
     if (this.cursor) this.ring(...this.cursor, "cursor");
   }
@@ -70,65 +74,122 @@ export class HeatMap {
     const gap = this.cell > 7 ? 0.5 : 0;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, ...this.size);
-    rows.forEach((_, row) => columns.forEach((__, column) => {
-      const there = value(row, column);
-      if (there === null) return;
-      context.fillStyle = Number.isFinite(there) ? colour(there) : missing;
-      context.fillRect(this.left + column * this.cell, this.top + row * this.height, this.cell - gap, this.height - gap);
-    }));
+    rows.forEach((_, row) =>
+      columns.forEach((__, column) => {
+        const there = value(row, column);
+        if (there === null) return;
+        context.fillStyle = Number.isFinite(there) ? colour(there) : missing;
+        context.fillRect(
+          this.left + column * this.cell,
+          this.top + row * this.height,
+          this.cell - gap,
+          this.height - gap,
+        );
+      }),
+    );
   }
 
   drawLabels() {
     const { rows, columns, rowName, columnName, flags = [] } = this.spec;
     const [across, down] = [this.cell * columns.length, this.height * rows.length];
     const group = this.svg.append("g").attr("class", "labels");
-    group.append("rect").attr("class", "frame").attr("x", this.left).attr("y", this.top)
-      .attr("width", across).attr("height", down);
+    group
+      .append("rect")
+      .attr("class", "frame")
+      .attr("x", this.left)
+      .attr("y", this.top)
+      .attr("width", across)
+      .attr("height", down);
     for (const row of every(rows.length, this.height, LEGIBLE))
-      group.append("text").attr("x", this.left - GAP).attr("y", this.top + (row + 0.5) * this.height)
-        .attr("dy", "0.32em").attr("text-anchor", "end").text(clipped(rows[row]));
+      group
+        .append("text")
+        .attr("x", this.left - GAP)
+        .attr("y", this.top + (row + 0.5) * this.height)
+        .attr("dy", "0.32em")
+        .attr("text-anchor", "end")
+        .text(clipped(rows[row]));
     const pitch = this.isTurned ? LEGIBLE : CHARACTER * Math.max(...columns.map((label) => label.length)) + 3;
     for (const column of every(columns.length, this.cell, pitch)) {
       const [x, y] = [this.left + (column + 0.5) * this.cell, this.top + down + GAP];
       const text = group.append("text").text(clipped(columns[column]));
-      if (this.isTurned) text.attr("transform", `translate(${x},${y}) rotate(-90)`).attr("text-anchor", "end").attr("dy", "0.32em");
+      if (this.isTurned)
+        text
+          .attr("transform", `translate(${x},${y}) rotate(-90)`)
+          .attr("text-anchor", "end")
+          .attr("dy", "0.32em");
       else text.attr("x", x).attr("y", y).attr("dy", "0.8em").attr("text-anchor", "middle");
     }
     for (const [column, flag] of flags)
-      group.append("text").attr("class", "flag").attr("x", this.left + (column + 0.5) * this.cell).attr("y", this.top - 4)
-        .attr("text-anchor", "middle").text(flag);
-    group.append("text").attr("class", "label").attr("text-anchor", "middle").attr("x", this.left + across / 2)
-      .attr("y", this.size[1] - 4).text(columnName);
-    group.append("text").attr("class", "label").attr("text-anchor", "middle")
-      .attr("transform", `translate(11,${this.top + down / 2}) rotate(-90)`).text(rowName);
+      group
+        .append("text")
+        .attr("class", "flag")
+        .attr("x", this.left + (column + 0.5) * this.cell)
+        .attr("y", this.top - 4)
+        .attr("text-anchor", "middle")
+        .text(flag);
+    group
+      .append("text")
+      .attr("class", "label")
+      .attr("text-anchor", "middle")
+      .attr("x", this.left + across / 2)
+      .attr("y", this.size[1] - 4)
+      .text(columnName);
+    group
+      .append("text")
+      .attr("class", "label")
+      .attr("text-anchor", "middle")
+      .attr("transform", `translate(11,${this.top + down / 2}) rotate(-90)`)
+      .text(rowName);
   }
 
   drawNumbers() {
-    const { rows, columns, value, number, isDark } = this.spec;
+    const { rows, columns, value, number, takesOtherInk } = this.spec;
     const group = this.svg.append("g").attr("class", "numbers");
-    rows.forEach((_, row) => columns.forEach((__, column) => {
-      const there = value(row, column);
-      if (there === null || !Number.isFinite(there)) return;
-      group.append("text").attr("x", this.left + (column + 0.5) * this.cell).attr("y", this.top + (row + 0.5) * this.height)
-        .attr("dy", "0.32em").attr("text-anchor", "middle").classed("light", isDark(there)).text(number(there));
-    }));
+    rows.forEach((_, row) =>
+      columns.forEach((__, column) => {
+        const there = value(row, column);
+        if (there === null || !Number.isFinite(there)) return;
+        group
+          .append("text")
+          .attr("x", this.left + (column + 0.5) * this.cell)
+          .attr("y", this.top + (row + 0.5) * this.height)
+          .attr("dy", "0.32em")
+          .attr("text-anchor", "middle")
+          .classed("light", takesOtherInk(there))
+          .text(number(there));
+      }),
+    );
   }
 
   ring(row, column, name) {
-    this.svg.append("rect").attr("class", name).attr("x", this.left + column * this.cell - 0.5)
-      .attr("y", this.top + row * this.height - 0.5).attr("width", this.cell).attr("height", this.height);
+    this.svg
+      .append("rect")
+      .attr("class", name)
+      .attr("x", this.left + column * this.cell - 0.5)
+      .attr("y", this.top + row * this.height - 0.5)
+      .attr("width", this.cell)
+      .attr("height", this.height);
   }
 
   cellAt(event) {
     const box = this.root.getBoundingClientRect();
-    return [Math.floor((event.clientY - box.top - this.top) / this.height),
-            Math.floor((event.clientX - box.left - this.left) / this.cell)];
+    return [
+      Math.floor((event.clientY - box.top - this.top) / this.height),
+      Math.floor((event.clientX - box.left - this.left) / this.cell),
+    ];
   }
 
   /** Points at a cell, if there is one. */
   point(row, column) {
     const { rows, columns, value, onpoint } = this.spec;
-    if (row < 0 || column < 0 || row >= rows.length || column >= columns.length || value(row, column) === null) return;
+    if (
+      row < 0 ||
+      column < 0 ||
+      row >= rows.length ||
+      column >= columns.length ||
+      value(row, column) === null
+    )
+      return;
     this.cursor = [row, column];
     this.paint();
     onpoint(row, column);

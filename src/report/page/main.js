@@ -17,10 +17,14 @@ const moment = new Moment(run.attention ? run.attention.steps : [run.about.step]
 document.title = `${run.about.name} – Tapehead`;
 fill(document.getElementById("title"), run.about.name);
 fill(document.getElementById("in-words"), run.about.in_words);
-const seeds = Object.entries(run.about.seeds).map(([what, seed]) => `${what} ${seed}`).join(", ");
-fill(document.getElementById("made-by"),
-     `Written by Tapehead ${run.madeBy.version} on ${run.madeBy.machine}. Seeds: ${seeds}. ` +
-     "Drawn with D3 (Mike Bostock, BSD 3-Clause licence). This file asks no server for anything.");
+const seeds = Object.entries(run.about.seeds)
+  .map(([what, seed]) => `${what} ${seed}`)
+  .join(", ");
+fill(
+  document.getElementById("made-by"),
+  `Written by Tapehead ${run.madeBy.version} on ${run.madeBy.machine}. Seeds: ${seeds}. ` +
+    "Drawn with D3 (Mike Bostock, BSD 3-Clause licence). This file asks no server for anything.",
+);
 
 for (const [id, show] of Object.entries({
   verdict: showVerdict,
@@ -29,4 +33,5 @@ for (const [id, show] of Object.entries({
   ablation: showAblation,
   circuits: showCircuits,
   tables: showTables,
-})) show(document.querySelector(`#${id} .content`), run, moment);
+}))
+  show(document.querySelector(`#${id} .content`), run, moment);

@@ -20,19 +20,45 @@ export function headDash(run, layer, head) {
 
 const SHADES = 256;
 
-/** The colours of a CSS property from end to end: css(share) and rgb(share), the same as three numbers. */
+/** Relative luminance (WCAG 2.1) of three numbers up to 255. */
+function luminance(rgb) {
+  const [red, green, blue] = rgb.map((value) => {
+    const share = value / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+/** A colour of CSS, in hexadecimal digits or as rgb(), as three numbers. */
+const numbers = (colour) => interpolateRgb(colour, colour)(0).match(/\d+/g).map(Number);
+
+/**
+ * The colours of a CSS property from end to end: css(share), rgb(share), the same as three numbers, and
+ * takesOtherInk(share), whether text is easier to read on it in --on-heat than in --ink.
+ */
 function ramp(property) {
-  const stops = getComputedStyle(document.documentElement).getPropertyValue(property).trim().split(/\s+/);
-  const between = piecewise(interpolateRgb, stops);
+  const style = getComputedStyle(document.documentElement);
+  const between = piecewise(interpolateRgb, style.getPropertyValue(property).trim().split(/\s+/));
+  const [ink, other] = ["--ink", "--on-heat"].map((name) =>
+    luminance(numbers(style.getPropertyValue(name).trim())),
+  );
   const css = Array.from({ length: SHADES }, (_, i) => between(i / (SHADES - 1)));
-  const rgb = css.map((colour) => colour.match(/\d+/g).map(Number));
+  const shades = css.map(numbers);
+  const takesOther = shades.map(
+    (shade) => contrast(luminance(shade), other) > contrast(luminance(shade), ink),
+  );
   const place = (share) => Math.round(Math.max(0, Math.min(1, share)) * (SHADES - 1));
-  return { css: (share) => css[place(share)], rgb: (share) => rgb[place(share)] };
+  return {
+    css: (share) => css[place(share)],
+    rgb: (share) => shades[place(share)],
+    takesOtherInk: (share) => takesOther[place(share)],
+  };
 }
 /** From nothing to all, of a share between 0 and 1. */
 export const shareRamp = () => ramp("--heat");
 /** Of a value between -1 and 1. */
 export function signedRamp() {
-  const { css } = ramp("--heat-signed");
-  return (value) => css(0.5 + 0.5 * value);
+  const { css, takesOtherInk } = ramp("--heat-signed");
+  const share = (value) => 0.5 + 0.5 * value;
+  return { css: (value) => css(share(value)), takesOtherInk: (value) => takesOtherInk(share(value)) };
 }

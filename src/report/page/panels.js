@@ -24,17 +24,34 @@ export function pointAt(points, x) {
  * `onpick(x)` where somebody clicks. Returns show(x), which moves the reading line there.
  */
 export function drawPanels(body, width, { panels, x, describe, onpoint, onpick }) {
-  const height = MARGIN.top + MARGIN.bottom + GAP * (panels.length - 1) +
-                 panels.reduce((sum, panel) => sum + panel.height, 0);
-  const frame = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
-  const across = (x.isLogarithmic ? scaleLog() : scaleLinear()).domain(x.domain).range([frame.left, frame.right]);
+  const height =
+    MARGIN.top +
+    MARGIN.bottom +
+    GAP * (panels.length - 1) +
+    panels.reduce((sum, panel) => sum + panel.height, 0);
+  const frame = {
+    left: MARGIN.left,
+    right: width - MARGIN.right,
+    top: MARGIN.top,
+    bottom: height - MARGIN.bottom,
+  };
+  const across = (x.isLogarithmic ? scaleLog() : scaleLinear())
+    .domain(x.domain)
+    .range([frame.left, frame.right]);
   body.replaceChildren();
-  const svg = select(body).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
-    .attr("height", height).attr("role", "img").attr("aria-label", describe);
+  const svg = select(body)
+    .append("svg")
+    .attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("width", width)
+    .attr("height", height)
+    .attr("role", "img")
+    .attr("aria-label", describe);
 
   let top = frame.top;
   const placed = panels.map((panel) => {
-    const up = scaleLinear().domain(panel.domain).range([top + panel.height, top]);
+    const up = scaleLinear()
+      .domain(panel.domain)
+      .range([top + panel.height, top]);
     drawPanel(svg.append("g"), panel, x, across, up, frame);
     top += panel.height + GAP;
     return { panel, up };
@@ -49,25 +66,66 @@ function drawPanel(group, panel, x, across, up, frame) {
   const [bottom, top] = up.range();
   const inside = ([from, to]) => [Math.max(from, x.domain[0]), Math.min(to, x.domain[1])];
   for (const [from, to] of x.shaded.map(inside))
-    group.append("rect").attr("class", "shade").attr("x", across(from)).attr("y", top)
-      .attr("width", Math.max(0, across(to) - across(from))).attr("height", bottom - top);
-  const axis = group.append("g").attr("class", "axis").attr("transform", `translate(${frame.left},0)`)
-    .call(axisLeft(up).ticks(Math.max(2, Math.floor(panel.height / 40))).tickSize(0).tickPadding(6).tickFormat(short));
-  axis.selectAll(".tick").append("line").attr("class", "grid").attr("x2", frame.right - frame.left);
-  group.append("text").attr("class", "label").attr("x", 0).attr("y", top - 9).text(panel.label);
+    group
+      .append("rect")
+      .attr("class", "shade")
+      .attr("x", across(from))
+      .attr("y", top)
+      .attr("width", Math.max(0, across(to) - across(from)))
+      .attr("height", bottom - top);
+  const axis = group
+    .append("g")
+    .attr("class", "axis")
+    .attr("transform", `translate(${frame.left},0)`)
+    .call(
+      axisLeft(up)
+        .ticks(Math.max(2, Math.floor(panel.height / 40)))
+        .tickSize(0)
+        .tickPadding(6)
+        .tickFormat(short),
+    );
+  axis
+    .selectAll(".tick")
+    .append("line")
+    .attr("class", "grid")
+    .attr("x2", frame.right - frame.left);
+  group
+    .append("text")
+    .attr("class", "label")
+    .attr("x", 0)
+    .attr("y", top - 9)
+    .text(panel.label);
   for (const level of panel.levels ?? [])
-    group.append("line").attr("class", "level").attr("x1", frame.left).attr("x2", frame.right)
-      .attr("y1", up(level.y)).attr("y2", up(level.y)).style("stroke", level.colour)
+    group
+      .append("line")
+      .attr("class", "level")
+      .attr("x1", frame.left)
+      .attr("x2", frame.right)
+      .attr("y1", up(level.y))
+      .attr("y2", up(level.y))
+      .style("stroke", level.colour)
       .attr("stroke-dasharray", level.dash);
-  const path = line().defined((point) => Number.isFinite(point[1]) && point[0] >= x.domain[0])
-    .x((point) => across(point[0])).y((point) => up(point[1]));
+  const path = line()
+    .defined((point) => Number.isFinite(point[1]) && point[0] >= x.domain[0])
+    .x((point) => across(point[0]))
+    .y((point) => up(point[1]));
   for (const curve of panel.curves) {
     const known = curve.points.filter((point) => Number.isFinite(point[1]));
-    group.append("path").attr("class", "curve").attr("d", path(known)).style("stroke", curve.colour)
-      .attr("stroke-dasharray", curve.dash ?? "none").attr("stroke-width", curve.width ?? 1.8);
+    group
+      .append("path")
+      .attr("class", "curve")
+      .attr("d", path(known))
+      .style("stroke", curve.colour)
+      .attr("stroke-dasharray", curve.dash ?? "none")
+      .attr("stroke-width", curve.width ?? 1.8);
     if (known.length === 1 || curve.hasDots)
       for (const [at, value] of known)
-        group.append("circle").attr("cx", across(at)).attr("cy", up(value)).attr("r", 2.5).style("fill", curve.colour);
+        group
+          .append("circle")
+          .attr("cx", across(at))
+          .attr("cy", up(value))
+          .attr("r", 2.5)
+          .style("fill", curve.colour);
   }
 }
 
@@ -80,9 +138,17 @@ function drawAxisBelow(group, x, across, frame) {
   group.attr("class", "axis").attr("transform", `translate(0,${frame.bottom})`).call(axis);
   for (const mark of x.marks ?? [])
     if (mark >= x.domain[0] && mark <= x.domain[1])
-      group.append("path").attr("class", "mark").attr("d", `M${across(mark)},-1 l3,-6 l-6,0 z`);
-  group.append("text").attr("class", "label").attr("x", (frame.left + frame.right) / 2).attr("y", 36)
-    .attr("text-anchor", "middle").text(x.label);
+      group
+        .append("path")
+        .attr("class", "mark")
+        .attr("d", `M${across(mark)},-1 l3,-6 l-6,0 z`);
+  group
+    .append("text")
+    .attr("class", "label")
+    .attr("x", (frame.left + frame.right) / 2)
+    .attr("y", 36)
+    .attr("text-anchor", "middle")
+    .text(x.label);
 }
 
 /** 1, 2, 5, 10 and so on as far as they have room, or powers of ten alone. */
@@ -90,7 +156,8 @@ function logarithmicTicks(across) {
   const [first, last] = across.domain();
   const ticks = [];
   for (let power = 10 ** Math.floor(Math.log10(first)); power <= last; power *= 10)
-    for (const digit of [1, 2, 5]) if (digit * power >= first && digit * power <= last) ticks.push(digit * power);
+    for (const digit of [1, 2, 5])
+      if (digit * power >= first && digit * power <= last) ticks.push(digit * power);
   const isRoomy = ticks.every((tick, i) => i === 0 || across(tick) - across(ticks[i - 1]) > 40);
   return isRoomy ? ticks : ticks.filter((tick) => Number.isInteger(Math.log10(tick)));
 }
@@ -99,12 +166,21 @@ function showReading(reading, at, placed, across, frame) {
   reading.selectAll("*").remove();
   const [first, last] = across.domain();
   if (at === null || at < first || at > last) return;
-  reading.append("line").attr("x1", across(at)).attr("x2", across(at)).attr("y1", frame.top).attr("y2", frame.bottom);
+  reading
+    .append("line")
+    .attr("x1", across(at))
+    .attr("x2", across(at))
+    .attr("y1", frame.top)
+    .attr("y2", frame.bottom);
   for (const { panel, up } of placed)
     for (const curve of panel.curves) {
       const point = curve.isSilent ? null : pointAt(curve.points, at);
       if (point && Number.isFinite(point[1]))
-        reading.append("circle").attr("cx", across(point[0])).attr("cy", up(point[1])).attr("r", 3.5)
+        reading
+          .append("circle")
+          .attr("cx", across(point[0]))
+          .attr("cy", up(point[1]))
+          .attr("r", 3.5)
           .style("fill", curve.colour);
     }
 }

@@ -76,7 +76,8 @@ export function readRun(text) {
     headNames: () => {
       const names = [];
       for (let layer = 0; layer < document.run.layers; ++layer)
-        for (let head = 0; head < document.run.heads; ++head) names.push({ layer, head, name: `${layer}.${head}` });
+        for (let head = 0; head < document.run.heads; ++head)
+          names.push({ layer, head, name: `${layer}.${head}` });
       return names;
     },
   };

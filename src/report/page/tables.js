@@ -10,41 +10,99 @@ export function showTables(content, run) {
   content.append(...there.map((table) => card(run, table)));
   const missing = run.tables.filter(({ csv, command }) => !csv && command);
   if (missing.length > 0)
-    content.append(element("h3", {}, "Not measured yet"), element("ul", { class: "commands" },
-      ...missing.map(({ name, about, command }) => element("li", {}, `${name}: ${about}`, element("code", {}, command)))));
+    content.append(
+      element("h3", {}, "Not measured yet"),
+      element(
+        "ul",
+        { class: "commands" },
+        ...missing.map(({ name, about, command }) =>
+          element("li", {}, `${name}: ${about}`, element("code", {}, command)),
+        ),
+      ),
+    );
 }
 
 function card(run, { name, about, csv, command }) {
   const table = run.table(name);
-  const rows = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Rows of ${name}` });
-  const details = element("details", { ontoggle: () => {
-    if (details.open && rows.childElementCount === 0) rows.append(layOut(table));
-  } }, element("summary", {}, `${grouped(table.rows.length)} rows, ${table.columns.length} columns`), rows);
-  return element("article", { class: "table" },
+  const rows = element("div", {
+    class: "scroll",
+    tabindex: 0,
+    role: "region",
+    "aria-label": `Rows of ${name}`,
+  });
+  const details = element(
+    "details",
+    {
+      ontoggle: () => {
+        if (details.open && rows.childElementCount === 0) rows.append(layOut(table));
+      },
+    },
+    element(
+      "summary",
+      {},
+      `${grouped(table.rows.length)} ${table.rows.length === 1 ? "row" : "rows"}, ${table.columns.length} columns`,
+    ),
+    rows,
+  );
+  return element(
+    "article",
+    { class: "table" },
     element("h3", { id: `table-${name}` }, name),
-    element("p", {}, about),
+    element("p", { class: "about" }, about),
+    element(
+      "button",
+      { type: "button", class: "download", onclick: () => download(`${run.about.name}-${name}.csv`, csv) },
+      `Download ${name}.csv`,
+    ),
     element("p", { class: "made" }, element("code", {}, command)),
-    element("p", {}, element("button", { type: "button", class: "download", onclick: () => download(`${run.about.name}-${name}.csv`, csv) },
-                             `Download ${name}.csv`)),
-    details);
+    details,
+  );
 }
 
 function layOut(table) {
   const body = element("tbody", {});
-  const numeric = table.columns.map((column) => table.rows.every((row) => row[column] === "" || Number.isFinite(Number(row[column]))));
+  const numeric = table.columns.map((column) =>
+    table.rows.every((row) => row[column] === "" || Number.isFinite(Number(row[column]))),
+  );
   const add = (from) => {
     for (const row of table.rows.slice(from, from + MOST_ROWS))
-      body.append(element("tr", {}, ...table.columns.map((column, i) =>
-        element("td", { class: numeric[i] ? "number" : "" }, row[column]))));
+      body.append(
+        element(
+          "tr",
+          {},
+          ...table.columns.map((column, i) =>
+            element("td", { class: numeric[i] ? "number" : "" }, row[column]),
+          ),
+        ),
+      );
   };
   add(0);
-  const made = element("div", {}, element("table", {},
-    element("thead", {}, element("tr", {}, ...table.columns.map((column) => element("th", { scope: "col" }, column)))), body));
+  const made = element(
+    "div",
+    {},
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...table.columns.map((column) => element("th", { scope: "col" }, column))),
+      ),
+      body,
+    ),
+  );
   if (table.rows.length > MOST_ROWS) {
-    const more = element("button", { type: "button", onclick: () => {
-      add(body.childElementCount);
-      if (body.childElementCount >= table.rows.length) more.remove();
-    } }, `Show ${MOST_ROWS} more`);
+    const more = element(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          add(body.childElementCount);
+          if (body.childElementCount >= table.rows.length) more.remove();
+        },
+      },
+      `Show ${MOST_ROWS} more`,
+    );
     made.append(more);
   }
   return made;

@@ -1,11 +1,14 @@
-// Losses, accuracy and head scores over the steps of the training, and the scores at other periods.
+// Losses, accuracy and head scores over the steps of the training.
 
 import { bisectCenter as nearestIndex } from "d3-array";
 import { element, fill, missing } from "./dom.js";
 import { choice } from "./choice.js";
 import { figure, key } from "./figure.js";
+import { floorKeys, floorLevels } from "./floors.js";
 import { headColour, headDash } from "./palette.js";
 import { drawPanels, pointAt } from "./panels.js";
+import { showPeriods } from "./periods.js";
+import { definitionOf, scoreNames } from "./scores.js";
 import { fixed, grouped, percent, words } from "./words.js";
 
 const LOSSES = [
@@ -13,7 +16,6 @@ const LOSSES = [
   { column: "loss_noise", name: "noise", colour: "var(--noise)" },
   { column: "loss", name: "all positions", colour: "var(--ink)" },
 ];
-const FLOOR_DASHES = ["6 4", "2 3", "1 4", "8 3 2 3"];
 const MOST_KEYS = 8;
 
 export function showTraining(content, run, moment) {
@@ -31,20 +33,6 @@ export function showTraining(content, run, moment) {
 /** The curves of a table with a row a step, or a row a head and step. */
 function pointsOf(table, column, rows = table.rows) {
   return rows.map((row) => [table.number(row, "step"), table.number(row, column)]);
-}
-
-function scoreNames(run, table) {
-  const names = run.scores.map((score) => score.name).filter((name) => table.has(name));
-  return table.has("k_composition") ? [...names, "k_composition"] : names;
-}
-
-/** What a score means, and between what it lies. */
-function definitionOf(run, name) {
-  if (name === "k_composition")
-    return { domain: null, text: "the largest score by which a head's keys compose with an earlier head's output" };
-  const { definition, chance } = run.scores.find((score) => score.name === name);
-  return { domain: name === "copying" ? [-1, 1] : [0, 1], chance,
-           text: `${definition}; an even head scores ${fixed(chance)}, the ceiling is 1` };
 }
 
 class Curves {
@@ -78,7 +66,12 @@ class Curves {
 
   addControls() {
     choice(this.figure.controls, {
-      label: "Steps", value: "log", options: [["log", "logarithmic"], ["linear", "linear"]],
+      label: "Steps",
+      value: "log",
+      options: [
+        ["log", "logarithmic"],
+        ["linear", "linear"],
+      ],
       onchange: (value) => {
         this.isLogarithmic = value === "log";
         this.figure.redraw();
@@ -86,7 +79,9 @@ class Curves {
     });
     if (!this.heads) return;
     choice(this.figure.controls, {
-      label: "Score", value: this.score, options: scoreNames(this.run, this.heads).map((name) => [name, words(name)]),
+      label: "Score",
+      value: this.score,
+      options: scoreNames(this.run, this.heads).map((name) => [name, words(name)]),
       onchange: (value) => {
         this.score = value;
         this.makeKeys();
@@ -105,8 +100,14 @@ class Curves {
     body.setAttribute("aria-valuemax", this.steps.at(-1));
     body.addEventListener("keydown", (event) => {
       const here = this.nearest(this.moment.step);
-      const moves = { ArrowLeft: here - 1, ArrowRight: here + 1, PageDown: here - 10, PageUp: here + 10, Home: 0,
-                      End: this.steps.length - 1 };
+      const moves = {
+        ArrowLeft: here - 1,
+        ArrowRight: here + 1,
+        PageDown: here - 10,
+        PageUp: here + 10,
+        Home: 0,
+        End: this.steps.length - 1,
+      };
       if (!(event.key in moves)) return;
       event.preventDefault();
       this.moment.point(this.steps[Math.max(0, Math.min(this.steps.length - 1, moves[event.key]))]);
@@ -127,7 +128,7 @@ class Curves {
   makeKeys() {
     const losses = this.losses.map((loss) => ({ ...key(loss), points: pointsOf(this.metrics, loss.column) }));
     this.lossKeys = losses;
-    fill(this.keys, ...losses.map((loss) => loss.root), ...this.floorKeys());
+    fill(this.keys, ...losses.map((loss) => loss.root), ...floorKeys(this.run));
     fill(this.scoreKeys);
     this.headKeys = [];
     if (!this.heads) return;
@@ -137,56 +138,67 @@ class Curves {
     });
     ends.sort((a, b) => (b.last || -Infinity) - (a.last || -Infinity));
     this.headKeys = ends.slice(0, MOST_KEYS).map((head) => ({
-      ...key({ name: `head ${head.name}`, colour: headColour(this.run, head.layer, head.head),
-               dash: headDash(this.run, head.layer, head.head) }),
+      ...key({
+        name: `head ${head.name}`,
+        colour: headColour(this.run, head.layer, head.head),
+        dash: headDash(this.run, head.layer, head.head),
+      }),
       points: head.points,
     }));
-    fill(this.scoreKeys, ...this.headKeys.map((head) => head.root),
-         ends.length > MOST_KEYS ? `and ${ends.length - MOST_KEYS} lower ones` : "");
-    fill(this.scoreText, element("strong", {}, words(this.score)), `: ${definitionOf(this.run, this.score).text}.`);
+    fill(
+      this.scoreKeys,
+      ...this.headKeys.map((head) => head.root),
+      ends.length > MOST_KEYS ? `and ${ends.length - MOST_KEYS} lower ones` : "",
+    );
+    fill(
+      this.scoreText,
+      element("strong", {}, words(this.score)),
+      `: ${definitionOf(this.run, this.score).text}.`,
+    );
     if (this.showReading) this.read();
   }
 
-  floorKeys() {
-    const floors = this.run.table("floors");
-    return (floors?.rows ?? []).map((row, i) =>
-      key({ name: floorName(row.predictor), colour: "var(--grey)", dash: FLOOR_DASHES[i % FLOOR_DASHES.length],
-            value: row.predictor === "chance" ? fixed(floors.number(row, "loss"), 2)
-              : `${fixed(floors.number(row, "loss_induction"), 3)} / ${fixed(floors.number(row, "loss_noise"), 2)}` })
-        .root);
-  }
-
-  levels() {
-    const floors = this.run.table("floors");
-    if (!floors) return [];
-    return floors.rows.flatMap((row, i) => {
-      const dash = FLOOR_DASHES[i % FLOOR_DASHES.length];
-      if (row.predictor === "chance") return [{ y: floors.number(row, "loss"), colour: "var(--grey)", dash }];
-      return LOSSES.map(({ column, colour }) => ({ y: floors.number(row, column), colour, dash }))
-        .filter(({ y }) => Number.isFinite(y));
-    });
-  }
-
   lossPanel(height) {
-    const levels = this.levels();
-    const values = [...this.losses.flatMap(({ column }) => this.metrics.numbers(column)), ...levels.map(({ y }) => y)];
+    const levels = floorLevels(this.run, LOSSES);
+    const values = [
+      ...this.losses.flatMap(({ column }) => this.metrics.numbers(column)),
+      ...levels.map(({ y }) => y),
+    ];
     const highest = Math.max(...values.filter(Number.isFinite));
     const curves = this.losses.map((loss) => ({ ...loss, points: pointsOf(this.metrics, loss.column) }));
     const { bump, hump } = this.run.formation ?? {};
     const last = this.steps.at(-1);
     if (bump)
-      curves.unshift({ points: pointsOf(this.metrics, "loss").filter(([step]) => step >= bump.start && step <= (bump.end ?? last)),
-                       colour: "var(--bump)", width: 9, isSilent: true });
+      curves.unshift({
+        points: pointsOf(this.metrics, "loss").filter(
+          ([step]) => step >= bump.start && step <= (bump.end ?? last),
+        ),
+        colour: "var(--bump)",
+        width: 9,
+        isSilent: true,
+      });
     if (hump)
-      curves.push({ points: [[hump.start, hump.level], [hump.end ?? last, hump.level]], colour: "var(--noise)",
-                    dash: "1 3", width: 1.2, isSilent: true });
+      curves.push({
+        points: [
+          [hump.start, hump.level],
+          [hump.end ?? last, hump.level],
+        ],
+        colour: "var(--noise)",
+        dash: "1 3",
+        width: 1.2,
+        isSilent: true,
+      });
     return { label: "loss (nats)", height, domain: [0, highest * 1.04], curves, levels };
   }
 
   accuracyPanel(height) {
     const points = pointsOf(this.metrics, "accuracy_induction");
-    return { label: "accuracy on induction positions", height, domain: [0, 1],
-             curves: [{ points, colour: "var(--induction)" }] };
+    return {
+      label: "accuracy on induction positions",
+      height,
+      domain: [0, 1],
+      curves: [{ points, colour: "var(--induction)" }],
+    };
   }
 
   scorePanel(height) {
@@ -196,16 +208,24 @@ class Curves {
       colour: headColour(this.run, layer, head),
       dash: headDash(this.run, layer, head),
     }));
-    const highest = Math.max(0.1, ...curves.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite));
-    return { label: `${words(this.score)} score`, height, domain: domain ?? [0, highest * 1.05], curves,
-             levels: chance === undefined || chance === null ? []
-               : [{ y: chance, colour: "var(--grey)", dash: "6 4" }] };
+    const highest = Math.max(
+      0.1,
+      ...curves.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite),
+    );
+    return {
+      label: `${words(this.score)} score`,
+      height,
+      domain: domain ?? [0, highest * 1.05],
+      curves,
+      levels:
+        chance === undefined || chance === null ? [] : [{ y: chance, colour: "var(--grey)", dash: "6 4" }],
+    };
   }
 
   draw(body, width) {
     const { formation } = this.run;
     const last = Math.max(this.steps.at(-1), 1);
-    const first = this.isLogarithmic ? this.steps.find((step) => step > 0) ?? 1 : 0;
+    const first = this.isLogarithmic ? (this.steps.find((step) => step > 0) ?? 1) : 0;
     const hasAccuracy = this.metrics.numbers("accuracy_induction").some(Number.isFinite);
     const panels = [this.lossPanel(width < 500 ? 200 : 250)];
     if (hasAccuracy) panels.push(this.accuracyPanel(80));
@@ -213,9 +233,13 @@ class Curves {
     const window = formation?.onset != null ? [[formation.onset, formation.done ?? last]] : [];
     this.showReading = drawPanels(body, width, {
       panels,
-      x: { label: `training step (${grouped(this.run.about.tokens_a_step)} tokens each)`,
-           domain: [first, first < last ? last : first + 1], isLogarithmic: this.isLogarithmic && first < last,
-           shaded: window, marks: this.moment.steps },
+      x: {
+        label: `training step (${grouped(this.run.about.tokens_a_step)} tokens each)`,
+        domain: [first, first < last ? last : first + 1],
+        isLogarithmic: this.isLogarithmic && first < last,
+        shaded: window,
+        marks: this.moment.steps,
+      },
       describe: this.describe(),
       onpoint: (step) => this.moment.point(step === null ? null : this.steps[this.nearest(step)]),
       onpick: (step) => this.moment.goToStep(step),
@@ -228,29 +252,41 @@ class Curves {
       const values = this.metrics.numbers(column).filter(Number.isFinite);
       return `loss on ${name} from ${fixed(values[0], 2)} to ${fixed(values.at(-1), 2)} nats`;
     });
-    return `Curves over ${grouped(this.steps.at(-1))} training steps: ${losses.join(", ")}. ` +
-           "Their numbers are in the tables metrics and heads.";
+    return (
+      `Curves over ${grouped(this.steps.at(-1))} training steps: ${losses.join(", ")}. ` +
+      "Their numbers are in the tables metrics and heads."
+    );
   }
 
   caption() {
     const { formation } = this.run;
-    const parts = [`Small triangles mark the ${this.moment.steps.length} checkpoints; a click takes the attention ` +
-                   "below to the nearest."];
+    const parts = [
+      `Small triangles mark the ${this.moment.steps.length} checkpoints; a click takes the attention ` +
+        "below to the nearest.",
+    ];
     if (this.isLogarithmic) parts.push("A logarithmic axis begins at the first evaluation after step 0.");
     if (!formation) return [parts.join(" ")];
     const { onset, half, done, bump, hump } = formation;
     const end = (step) => (step === null ? "not ended yet" : `to ${step}`);
-    parts.push(onset === null
-      ? `The accuracy has not passed 10 % by step ${this.steps.at(-1)}: not formed.`
-      : `Shaded: the accuracy rises from 10 % (step ${onset}) ` +
-        (done === null ? `and has not passed 90 % by step ${this.steps.at(-1)}` : `to 90 % (step ${done})`) +
-        (half === null ? "." : `; it passes 50 % at step ${half}.`));
+    parts.push(
+      onset === null
+        ? `The accuracy has not passed 10 % by step ${this.steps.at(-1)}: not formed.`
+        : `Shaded: the accuracy rises from 10 % (step ${onset}) ` +
+            (done === null
+              ? `and has not passed 90 % by step ${this.steps.at(-1)}`
+              : `to 90 % (step ${done})`) +
+            (half === null ? "." : `; it passes 50 % at step ${half}.`),
+    );
     if (bump)
-      parts.push(`Broad grey: the bump, where the loss on all positions bends downward, steps ${bump.start} ` +
-                 `${end(bump.end)}, ${fixed(bump.height, 2)} nats at step ${bump.top}.`);
+      parts.push(
+        `Broad grey: the bump, where the loss on all positions bends downward, steps ${bump.start} ` +
+          `${end(bump.end)}, ${fixed(bump.height, 2)} nats at step ${bump.top}.`,
+      );
     if (hump)
-      parts.push(`Dotted: the level before the hump on noise, which rises by ${fixed(hump.height, 2)} nats to ` +
-                 `step ${hump.top}, steps ${hump.start} ${end(hump.end)}.`);
+      parts.push(
+        `Dotted: the level before the hump on noise, which rises by ${fixed(hump.height, 2)} nats to ` +
+          `step ${hump.top}, steps ${hump.start} ${end(hump.end)}.`,
+      );
     if (this.run.table("floors"))
       parts.push("Dashed: what the best predictors of a kind lose, on induction / noise.");
     return [parts.join(" ")];
@@ -264,72 +300,20 @@ class Curves {
     for (const { number, points } of [...this.lossKeys, ...this.headKeys])
       number.textContent = fixed(pointAt(points, there)?.[1] ?? NaN);
     const accuracy = this.metrics.number(row, "accuracy_induction");
-    fill(this.readout, element("strong", {}, `step ${grouped(there)}`),
-         ` · ${grouped(this.metrics.number(row, "tokens"))} tokens` +
-         (Number.isFinite(accuracy) ? ` · accuracy ${percent(accuracy)}` : ""));
+    fill(
+      this.readout,
+      element("strong", {}, `step ${grouped(there)}`),
+      ` · ${grouped(this.metrics.number(row, "tokens"))} tokens` +
+        (Number.isFinite(accuracy) ? ` · accuracy ${percent(accuracy)}` : ""),
+    );
     this.figure.body.setAttribute("aria-valuenow", there);
-    this.figure.body.setAttribute("aria-valuetext",
-      [`step ${there}`, ...this.losses.map(({ name, column }) => `${name} ${fixed(this.metrics.number(row, column))}`)]
-        .join(", "));
+    this.figure.body.setAttribute(
+      "aria-valuetext",
+      [
+        `step ${there}`,
+        ...this.losses.map(({ name, column }) => `${name} ${fixed(this.metrics.number(row, column))}`),
+      ].join(", "),
+    );
     this.showReading?.(step);
   }
-}
-
-function floorName(predictor) {
-  if (predictor === "chance") return "guessing";
-  return predictor.toLowerCase() === "bayes" ? "knows the task (Bayes)" : `matches the ${predictor}`;
-}
-
-/** Scores against the period of the sequences, of the trained and of the untrained model. */
-function showPeriods(content, run, table) {
-  let score = "induction";
-  const trained = table.rows.filter((row) => row.model === "trained");
-  const periods = [...new Set(table.numbers("period"))].sort((a, b) => a - b);
-  const made = figure(content, {
-    title: "Scores at other periods",
-    caption: ["Solid: the trained model, on random sequences that repeat after so many tokens; faint: the same heads " +
-              "before training. Shaded: periods it was trained on. A head that looks a fixed distance back scores high " +
-              "at its own period alone; an induction head at every one."],
-    draw(body, width) {
-      const pointsOfHead = (model, layer, head) => table.rows
-        .filter((row) => row.model === model && Number(row.layer) === layer && Number(row.head) === head)
-        .map((row) => [table.number(row, "period"), table.number(row, score)])
-        .sort((a, b) => a[0] - b[0]);
-      const curves = ["untrained", "trained"].flatMap((model) => run.headNames().map(({ layer, head }) => ({
-        points: pointsOfHead(model, layer, head), colour: headColour(run, layer, head),
-        dash: headDash(run, layer, head), width: model === "trained" ? 1.8 : 0.6, hasDots: model === "trained" })));
-      const pad = Math.max(0.5, 0.03 * (periods.at(-1) - periods[0]));
-      const show = drawPanels(body, width, {
-        panels: [{ label: `${words(score)} score`, height: 170, domain: definitionOf(run, score).domain ?? [0, 1], curves }],
-        x: { label: "period (tokens)", domain: [periods[0] - pad, periods.at(-1) + pad], isLogarithmic: false,
-             shaded: run.about.periods ? [run.about.periods] : [] },
-        describe: `${words(score)} score of every head at periods ${periods.join(", ")}; numbers are in the table scores.`,
-        onpoint: (at) => {
-          const period = at === null ? null
-            : periods.reduce((best, there) => (Math.abs(there - at) < Math.abs(best - at) ? there : best));
-          show(period);
-          read(period);
-        },
-      });
-    },
-  });
-  choice(made.controls, { label: "Score", value: score,
-    options: run.scores.map(({ name }) => name).filter((name) => table.has(name)).map((name) => [name, words(name)]),
-    onchange: (value) => {
-      score = value;
-      made.redraw();
-      read(null);
-    } });
-  const read = (period) => {
-    const at = period ?? periods.at(-1);
-    const rows = trained.filter((row) => Number(row.period) === at)
-      .sort((a, b) => table.number(b, score) - table.number(a, score));
-    fill(made.legend, `period ${at}: `,
-         ...rows.slice(0, MOST_KEYS).map((row) => {
-           const [layer, head] = [Number(row.layer), Number(row.head)];
-           return key({ name: `head ${layer}.${head}`, colour: headColour(run, layer, head),
-                        dash: headDash(run, layer, head), value: fixed(table.number(row, score)) }).root;
-         }));
-  };
-  read(null);
 }

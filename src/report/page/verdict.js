@@ -7,25 +7,51 @@ export function showVerdict(content, run) {
   if (run.verdict) showEvidence(content, run);
   else missing(content, "By what mechanism the model copies", run.command("verdict"));
   for (const intervention of run.about.interventions)
-    content.append(element("p", { class: "note" }, `Trained with an intervention: ${intervention}. Curves and head ` +
-      "scores are those of the model with it, everything else of the model by itself."));
-  content.append(element("details", { class: "config" },
-    element("summary", {}, `Config: ${grouped(run.about.parameters)} parameters, ${grouped(run.about.steps)} steps`),
-    element("pre", { tabindex: 0 }, run.about.config)));
+    content.append(
+      element(
+        "p",
+        { class: "note" },
+        `Trained with an intervention: ${intervention}. Curves and head ` +
+          "scores are those of the model with it, everything else of the model by itself.",
+      ),
+    );
+  content.append(
+    element(
+      "details",
+      { class: "config" },
+      element(
+        "summary",
+        {},
+        `Config: ${grouped(run.about.parameters)} parameters, ${grouped(run.about.steps)} steps`,
+      ),
+      element("pre", { tabindex: 0 }, run.about.config),
+    ),
+  );
 }
 
 function showEvidence(content, run) {
   const { mechanism, sentence, evidence } = run.verdict;
   const table = run.table("verdict");
   content.append(
-    element("p", { class: `mechanism ${mechanism}` }, element("strong", {}, mechanism),
-            ` at step ${grouped(Number(table.rows[0].step))}`),
-    element("p", { class: "sentence" }, sentence));
+    element(
+      "p",
+      { class: `mechanism ${mechanism}` },
+      element("strong", {}, mechanism),
+      ` at step ${grouped(Number(table.rows[0].step))}`,
+    ),
+    element("p", { class: "sentence" }, sentence),
+  );
   const finding = new Map(evidence.map((piece) => [piece.name, piece.finding]));
   const rows = table.rows.map((row) => evidenceRow(table, row, finding.get(row.evidence)));
-  content.append(element("ul", { class: "evidence", "aria-label": "Evidence for induction heads" }, ...rows),
-                 element("p", { class: "small" }, "Each line: the value, the mark that it has to be above or below, and " +
-                         `whether it is. Probed with ${table.rows[0].sequences} random sequences a period.`));
+  content.append(
+    element("ul", { class: "evidence", "aria-label": "Evidence for induction heads" }, ...rows),
+    element(
+      "p",
+      { class: "small" },
+      "Each line: the value, the mark that it has to be above or below, and " +
+        `whether it is. Probed with ${table.rows[0].sequences} random sequences a period.`,
+    ),
+  );
 }
 
 function evidenceRow(table, row, finding) {
@@ -33,12 +59,15 @@ function evidenceRow(table, row, finding) {
   const threshold = table.number(row, "threshold");
   const holds = row.holds === "yes";
   const verdict = row.holds === "" ? "not known" : holds ? "yes" : "no";
-  return element("li", { class: row.holds === "" ? "unknown" : holds ? "holds" : "fails" },
+  return element(
+    "li",
+    { class: row.holds === "" ? "unknown" : holds ? "holds" : "fails" },
     element("span", { class: "finding" }, finding),
     element("span", { class: "number" }, fixed(value)),
     scaleOf(value, threshold, row.must_be === "above"),
     element("span", { class: "rule" }, `${row.must_be} ${fixed(threshold)}`),
-    element("span", { class: "holding" }, verdict));
+    element("span", { class: "holding" }, verdict),
+  );
 }
 
 /** A bar of the value on a scale from 0, with a tick at the threshold and the side that counts in a tint. */
@@ -46,8 +75,11 @@ function scaleOf(value, threshold, above) {
   const most = Math.max(1, value || 0, threshold);
   const share = (x) => `${(100 * Math.max(0, Math.min(1, x / most))).toFixed(1)}%`;
   const side = above ? `left: ${share(threshold)}; right: 0` : `left: 0; width: ${share(threshold)}`;
-  return element("span", { class: "scale", "aria-hidden": "true" },
+  return element(
+    "span",
+    { class: "scale", "aria-hidden": "true" },
     element("span", { class: "side", style: side }),
     Number.isFinite(value) ? element("span", { class: "bar", style: `width: ${share(value)}` }) : "",
-    element("span", { class: "tick", style: `left: ${share(threshold)}` }));
+    element("span", { class: "tick", style: `left: ${share(threshold)}` }),
+  );
 }

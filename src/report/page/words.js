@@ -15,7 +15,10 @@ export function signed(value, digits = 3) {
 /** Three digits that count. */
 export function short(value) {
   if (!Number.isFinite(value)) return "–";
-  const text = Math.abs(value) >= 1000 ? Math.round(Math.abs(value)).toString() : Number(Math.abs(value).toPrecision(3)).toString();
+  const text =
+    Math.abs(value) >= 1000
+      ? Math.round(Math.abs(value)).toString()
+      : Number(Math.abs(value).toPrecision(3)).toString();
   return value < 0 ? MINUS + text : text;
 }
 /** 1536000 as "1,536,000". */
