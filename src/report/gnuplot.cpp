@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kFontSize = 14;  // pixels
+// A pixel in print.
+constexpr double kCentimetres = 8.5 / 440;
+constexpr double kPoints = kCentimetres / 2.54 * 72;
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -107,12 +111,37 @@ void name_fallback_fonts(std::string& svg) {
   }
 }
 
-fs::path drawn(const Figure& figure, const fs::path& folder, const std::string& type,
-               const std::string& terminal) {
-  fs::path file = folder / (figure.name + "." + type);
+/// gnuplot's terminal for a figure in that format.
+std::string terminal(const Figure& figure, FigureFormat format) {
+  switch (format) {
+    case FigureFormat::svg:
+      return fmt::format("svg enhanced size {},{} font 'Inter,{}' background rgb '#ffffff'", figure.width,
+                         figure.height, kFontSize);
+    case FigureFormat::png:
+      // A unit of pngcairo's font sizes is 4/3 pixels.
+      return fmt::format(
+          "pngcairo enhanced size {},{} font 'Inter,{}' fontscale 1.5 linewidth 2 pointscale 2 background "
+          "rgb "
+          "'#ffffff'",
+          2 * figure.width, 2 * figure.height, kFontSize);
+    case FigureFormat::pdf:
+      break;
+  }
+  // A unit of pdfcairo's font sizes is 4/3 points, one of its line widths half a point.
+  return fmt::format(
+      "pdfcairo enhanced size {:.4f}cm,{:.4f}cm font 'Inter,{}' fontscale {:.5f} linewidth {:.5f} pointscale "
+      "{:.5f} background rgb '#ffffff'",
+      figure.width * kCentimetres, figure.height * kCentimetres, kFontSize, 0.75 * kPoints, 2 * kPoints,
+      kPoints);
+}
+
+fs::path drawn(const Figure& figure, const fs::path& folder, FigureFormat format) {
+  const auto& name = std::ranges::find(kFigureFormats, format, &FigureFormatName::format)->name;
+  fs::path file = folder / fmt::format("{}.{}", figure.name, name);
   std::string content = run_gnuplot(
-      fmt::format("set encoding utf8\nset terminal {}\n{}", terminal, figure.script.text()), file);
-  if (type == "svg") name_fallback_fonts(content);
+      fmt::format("set encoding utf8\nset terminal {}\n{}", terminal(figure, format), figure.script.text()),
+      file);
+  if (format == FigureFormat::svg) name_fallback_fonts(content);
   replace_file(file, content, "figures");
   return file;
 }
@@ -143,19 +172,14 @@ std::string gnuplot_text(std::string_view text) {
   return result + "'";
 }
 
-std::vector<fs::path> draw(const Figure& figure, const fs::path& folder) {
+std::vector<fs::path> draw(const Figure& figure, const fs::path& folder,
+                           const std::vector<FigureFormat>& formats) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   require(!failure, "[figures] cannot make the folder {}: {}", folder.string(), failure.message());
-  // A unit of pngcairo's font sizes is 4/3 pixels.
-  return {
-      drawn(figure, folder, "svg",
-            fmt::format("svg enhanced size {},{} font 'Inter,{}' background rgb '#ffffff'", figure.width,
-                        figure.height, kFontSize)),
-      drawn(figure, folder, "png",
-            fmt::format("pngcairo enhanced size {},{} font 'Inter,{}' fontscale 1.5 linewidth 2 pointscale 2 "
-                        "background rgb '#ffffff'",
-                        2 * figure.width, 2 * figure.height, kFontSize))};
+  std::vector<fs::path> files;
+  for (const FigureFormat format : formats) files.push_back(drawn(figure, folder, format));
+  return files;
 }
 
 }  // namespace tapehead

@@ -56,7 +56,7 @@ inline std::array<int, 2> png_size(const std::filesystem::path& file) {
 /// Draws the figure and returns its SVG.
 inline std::string svg_of(const Figure& figure) {
   const AwkwardFolder folder;
-  return contents(draw(figure, folder.path()).front());
+  return contents(draw(figure, folder.path(), {FigureFormat::svg}).front());
 }
 
 /// How often the part stands in the text.

@@ -64,6 +64,17 @@ TEST_CASE("a figure is drawn as SVG with its text and as PNG with twice the pixe
   CHECK(contains(svg, "a_b^c {d} @e &amp; f~g \\ 'h' %"));
 }
 
+TEST_CASE("a PDF is as large as stands well in print, with letters and lines to scale") {
+  const AwkwardFolder folder;
+  const auto files = draw(line_figure(), folder.path(), {FigureFormat::pdf});
+  REQUIRE(files.size() == 1);
+  CHECK(files[0] == folder.path() / "line.pdf");
+  const std::string pdf = contents(files[0]);
+  CHECK(pdf.starts_with("%PDF"));
+  // 400 by 300 pixels are 77.3 by 58.0 mm, in whole points.
+  CHECK(contains(pdf, "0 0 219 164"));
+}
+
 TEST_CASE("a figure is drawn again over the old one, and nothing else is left in the folder") {
   const AwkwardFolder folder;
   draw(line_figure(), folder.path());

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -33,7 +34,8 @@ class GnuplotScript {
 /// Text as gnuplot reads it in enhanced mode, in quotes: every character stands for itself.
 std::string gnuplot_text(std::string_view text);
 
-/// What to draw. Sizes are in pixels of the SVG; the PNG has twice as many.
+/// What to draw. Sizes are in pixels of the SVG; the PNG has twice as many, and the PDF is as large as stands
+/// well in print: 440 pixels on 85 mm.
 struct Figure {
   std::string name;
   int width = 0;
@@ -41,9 +43,20 @@ struct Figure {
   GnuplotScript script;
 };
 
-/// Draws it as folder/name.svg (text stays text) and folder/name.png, making the folder if need be, and
-/// returns the two. Each takes the place of an older one at once, whoever else draws the same. Throws Error
-/// if gnuplot is missing, naming the package to install, or if it fails, with its own words.
-std::vector<std::filesystem::path> draw(const Figure& figure, const std::filesystem::path& folder);
+/// In SVG and PDF text stays text.
+enum class FigureFormat { svg, png, pdf };
+struct FigureFormatName {
+  FigureFormat format;
+  std::string_view name;  ///< also what the file's name ends with
+};
+inline constexpr std::array<FigureFormatName, 3> kFigureFormats{
+    {{FigureFormat::svg, "svg"}, {FigureFormat::png, "png"}, {FigureFormat::pdf, "pdf"}}};
+inline const std::vector<FigureFormat> kUsualFormats{FigureFormat::svg, FigureFormat::png};
+
+/// Draws it as folder/name.svg and so on, making the folder if need be, and returns the files in the order of
+/// the formats. Each takes the place of an older one at once, whoever else draws the same. Throws Error if
+/// gnuplot is missing, naming the package to install, or if it fails, with its own words.
+std::vector<std::filesystem::path> draw(const Figure& figure, const std::filesystem::path& folder,
+                                        const std::vector<FigureFormat>& formats = kUsualFormats);
 
 }  // namespace tapehead
