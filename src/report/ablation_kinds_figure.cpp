@@ -7,25 +7,23 @@
 #include "tapehead/interp/ablation_kinds.h"
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/bars.h"
-#include "tapehead/report/style.h"
+#include "tapehead/report/sheet.h"
 
 namespace tapehead {
 
 namespace {
 
-// Sizes in pixels.
-constexpr int kTop = 130;
-constexpr int kInductionHeight = 230;
-constexpr int kNoiseHeight = 150;
-constexpr int kGap = 26;    // between the two
-constexpr int kNames = 66;  // under both
-constexpr int kBottom = 30;
-constexpr int kLeft = 70;
-constexpr int kRight = 24;
-constexpr int kLeastWidth = 880;
-constexpr int kBarPitch = 32;  // that a bar and its number need
-constexpr int kBetween = 30;   // from group to group
-constexpr int kMostWidth = 1500;
+// Pixels.
+constexpr int kPairHeight = 380;  // of the plots on induction and on noise positions
+constexpr int kNarrowHeight = 330;
+constexpr int kLeastHeight = 260;
+constexpr double kInductionShare = 0.6;
+constexpr int kGap = 26;       // between the two
+constexpr int kNames = 46;     // under both
+constexpr int kBetween = 20;   // from pair to pair
+constexpr int kBarPitch = 16;  // that a bar and its upright number need
+constexpr int kBetweenGroups = 20;
+constexpr int kBesideName = 6;
 constexpr double kFilled = 0.86;  // of a bar's pitch
 
 constexpr std::array<std::string_view, 5> kColours{"#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7"};
@@ -96,26 +94,46 @@ void require_same_components(const CsvTable& table, const std::vector<std::strin
   require(same, "[figure] expected the same components for every kind of ablation, one kind after the other");
 }
 
-/// Above and below all plots.
-void explain(Figure& figure, const std::vector<std::string>& kinds, const CsvTable& table) {
-  const auto say = [&](int tag, const std::string& text, int x, int y, std::string_view colour) {
-    figure.script.line("set label {} {} at screen {}, screen {} left font ',13' textcolor rgb '{}'", tag,
-                       gnuplot_text(text), 1.0 * x / figure.width, 1 - 1.0 * y / figure.height, colour);
-  };
-  int x = kLeft;
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    say(40 + static_cast<int>(kind), "■ " + kinds[kind], x, 80, kColours[kind % kColours.size()]);
-    x += 44 + 7 * static_cast<int>(kinds[kind].size());
-  }
-  say(46, "thin lines: 95 % intervals", x, 80, kGrey);
-  say(47,
-      "of zero, mean and resample: ≠ the interval does not meet that of one to the left, ± the sign is "
-      "another",
-      kLeft, 102, kInk);
-  say(48,
-      "with patterns held only values carry the change, with values held only queries and keys" +
-          made_of(table),
-      kLeft, figure.height - 18, kInk);
+/// The words above and below all plots.
+Caption caption_of(const std::vector<std::string>& kinds, const CsvTable& table, const Config& config) {
+  Caption caption{.title = "Change in loss (nats) without a head, by kind of ablation",
+                  .subtitle = run_in_words(config)};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    caption.key.push_back({"■ " + kinds[kind], kColours[kind % kColours.size()]});
+  caption.key.push_back({"thin lines: 95 % intervals", kGrey});
+  caption.remarks = {
+      {"of zero, mean and resample: ≠ the interval does not meet that of one to the left, ± the sign is "
+       "another"},
+      {"with patterns held only values carry the change, with values held only queries and keys" +
+       made_of(table)}};
+  return caption;
+}
+
+/// How the groups of a figure stand.
+struct GroupLayout {
+  int components;
+  int groups;  ///< in a row
+  int rows;
+  double pitch;  ///< of bars, in groups
+};
+
+GroupLayout layout_of(const CsvTable& table, const std::vector<std::string>& kinds, const ModelConfig& model,
+                      int width) {
+  const auto count = static_cast<int>(kinds.size());
+  const int components = static_cast<int>(table.rows()) / count;
+  double least = count * kBarPitch + kBetweenGroups;
+  for (Index row = 0; row < components; ++row)
+    least = std::max(least, kBesideName + width_of_tic(component_tic(table, row)));
+  const int groups = groups_in_a_row(components, components_a_layer(model), width, least);
+  const double room = group_width(width, groups);
+  return {components, groups, (components + groups - 1) / groups, (room - kBetweenGroups) / count / room};
+}
+
+std::string tics_of(const CsvTable& table, Index components) {
+  std::string tics;
+  for (Index row = 0; row < components; ++row)
+    tics += fmt::format("{}\"{}\" {}", row == 0 ? "" : ", ", component_tic(table, row), row);
+  return fmt::format("set xtics ({}) nomirror scale 0 font ',{}' textcolor rgb '{}'", tics, kText, kInk);
 }
 
 }  // namespace
@@ -128,45 +146,38 @@ std::vector<std::string> kinds_in(const CsvTable& ablations) {
   return kinds;
 }
 
-Figure ablation_kinds_figure(const CsvTable& ablations, const Config& config) {
+Figure ablation_kinds_figure(const CsvTable& ablations, const Config& config, const FigureSize& size) {
   const std::vector<std::string> kinds = kinds_in(ablations);
   require_same_components(ablations, kinds);
-  const int group = static_cast<int>(kinds.size()) * kBarPitch + kBetween;
-  const int components = static_cast<int>(ablations.rows()) / static_cast<int>(kinds.size());
-  const int of_a_layer = static_cast<int>(config.model.heads) + (config.model.feed_forward > 0 ? 2 : 1);
-  const int most = std::max(1, (kMostWidth - kLeft - kRight) / group);
-  const int groups = std::min(components, of_a_layer <= most ? of_a_layer * (most / of_a_layer) : most);
-  const int plots = (components + groups - 1) / groups;
-  const int pair_height = kInductionHeight + kGap + kNoiseHeight + kNames;
-  Figure figure =
-      start_figure("ablation", std::max(kLeastWidth, kLeft + kRight + groups * group),
-                   kTop + plots * pair_height + kBottom,
-                   "Change in loss (nats) without a head, by kind of ablation", run_in_words(config));
-  explain(figure, kinds, ablations);
-  const double pitch = static_cast<double>(kBarPitch) / group;
-  std::string tics;
-  for (Index row = 0; row < components; ++row)
-    tics += fmt::format("{}\"{}\" {}", row == 0 ? "" : ", ", component_tic(ablations, row), row);
+  const int width = size.width - kPlotLeft - kEdge;
+  const GroupLayout layout = layout_of(ablations, kinds, config.model, width);
+  const int around = kGap + kNames + kBetween;
+  Sheet sheet = start_sheet(
+      "ablation", size, caption_of(kinds, ablations, config),
+      {layout.rows * around - kBetween, layout.rows * (is_narrow(size) ? kNarrowHeight : kPairHeight),
+       layout.rows * kLeastHeight});
+  Figure& figure = sheet.figure;
+  const int pair = sheet.plots / layout.rows;
+  const int induction_height = static_cast<int>(kInductionShare * pair);
   for (const Quantity& quantity : {kInduction, kNoise}) {
     const bool upper = quantity.name == kInduction.name;
-    const std::vector<Bars> all_bars = bars_of(ablations, kinds, quantity, pitch);
-    const BarRange range = range_of(all_bars, 0.1, upper ? kInductionHeight : kNoiseHeight);
-    set_bars(figure, range, kFilled * pitch);
-    if (upper)
-      figure.script.line("unset xtics");
-    else
-      figure.script.line("set xtics ({}) nomirror scale 0 font ',13' textcolor rgb '{}'", tics, kInk);
-    const std::string command = bars_command(figure, all_bars, range, 9);
-    for (int plot = 0; plot < plots; ++plot) {
-      const int top = kTop + plot * pair_height + (upper ? 0 : kInductionHeight + kGap);
-      place(figure, {kLeft, figure.width - kRight, top, top + (upper ? kInductionHeight : kNoiseHeight)},
-            upper ? "on induction positions" : "on noise positions");
-      // Labels once drawn stay, and would be drawn again with every plot.
-      figure.script.line("set xrange [{}:{}]\n{}\nunset label", plot * groups - 0.55,
-                         (plot + 1) * groups - 0.45, command);
+    const int height = upper ? induction_height : pair - induction_height;
+    const std::vector<Bars> all_bars = bars_of(ablations, kinds, quantity, layout.pitch);
+    const BarNumbers numbers = numbers_over(all_bars, group_width(width, layout.groups));
+    const BarRange range = range_of(all_bars, 0.1, height, numbers);
+    set_bars(figure, range, kFilled * layout.pitch, height);
+    figure.script.line("{}", upper ? "unset xtics" : tics_of(ablations, layout.components));
+    const std::string command = bars_command(figure, all_bars, range, numbers);
+    for (int row = 0; row < layout.rows; ++row) {
+      const int top = sheet.top + row * (pair + around) + (upper ? 0 : induction_height + kGap);
+      place(figure, {kPlotLeft, size.width - kEdge, top, top + height},
+            upper ? "on induction (nats)" : "on noise (nats)");
+      figure.script.line("set xrange [{}:{}]", row * layout.groups - kGroupEnds,
+                         (row + 1) * layout.groups - 1 + kGroupEnds);
+      plot(figure, command);
     }
   }
-  return figure;
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

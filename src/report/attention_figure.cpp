@@ -8,7 +8,9 @@
 #include <set>
 
 #include "tapehead/nn/recorder.h"
-#include "tapehead/report/style.h"
+#include "tapehead/report/colour_scale.h"
+#include "tapehead/report/head_grid.h"
+#include "tapehead/report/lettering.h"
 #include "tapehead/text/utf8.h"
 #include "tapehead/train/evaluate.h"
 
@@ -17,20 +19,14 @@ namespace tapehead {
 namespace {
 
 constexpr std::string_view kSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789#$";
-// Sizes in pixels.
-constexpr int kTop = 66;
-constexpr int kLeft = 64;
-constexpr int kColumnGap = 44;
-constexpr int kTitle = 42;   // over each map
-constexpr int kSigned = 26;  // under each map
-constexpr int kScaleWidth = 112;
-constexpr int kBottom = 74;
-constexpr int kNumbersTaller = 18;  // how much more room tokens take that are numbers, not letters
-constexpr int kMapsWidth = 720;     // of all maps in a row, within what a map may be
-constexpr int kLargestMap = 330;
-constexpr int kSmallestMap = 96;
-constexpr int kRoomyMap = 200;      // wide enough for its title in one line
-constexpr double kLegibleCell = 9;  // smaller cells go without signs on the axes
+// Pixels.
+constexpr HeadGridSpacing kSigned{58, 40, 42, 26, 180, 316};    // with tokens on the axes
+constexpr HeadGridSpacing kNumbered{78, 56, 42, 44, 180, 316};  // which are words or numbers
+constexpr HeadGridSpacing kBare{34, 12, 42, 6, 88, 316};
+constexpr int kAxisName = 22;     // under the last maps
+constexpr int kRoomyTitle = 130;  // wide enough for the whole name of a score
+constexpr double kTitleGap = 5;
+constexpr double kLegibleCell = 11;  // smaller cells go without signs on the axes
 
 /// Whether every sign is a single character.
 bool are_letters(const std::vector<std::string>& signs) {
@@ -62,8 +58,8 @@ Table<Value> cut(const Table<Value>& table, Index b, Index length) {
   return result;
 }
 
-/// The score that says most about what a head looks at.
-std::string best_score(const HeadScores& scores) {
+/// The name of the score that says most about what a head looks at, and its value.
+std::pair<std::string, std::string> best_score(const HeadScores& scores) {
   const ScoreDefinition* best = &kScores[0];
   for (const ScoreDefinition& definition : kScores)
     if (definition.score != Score::prefix_matching && definition.score != Score::copying &&
@@ -71,7 +67,7 @@ std::string best_score(const HeadScores& scores) {
       best = &definition;
   std::string name(best->name);
   std::replace(name.begin(), name.end(), '_', ' ');
-  return fmt::format("{} {:.2f}", name, scores[best->score]);
+  return {std::move(name), fmt::format(" {:.2f}", scores[best->score])};
 }
 
 /// Signs of the tokens on both axes, beside cells of this many pixels.
@@ -79,20 +75,10 @@ void sign_axes(Figure& figure, const std::vector<std::string>& signs, double cel
   std::string tics;
   for (std::size_t t = 0; t < signs.size(); ++t)
     tics += fmt::format("{}{} {}", t == 0 ? "" : ", ", gnuplot_text(signs[t]), t);
-  const int font = std::clamp(static_cast<int>(cell), 8, 12);
-  figure.script.line("set xtics ({}) scale 0 font ',{}' {}", tics, font,
-                     are_letters(signs) ? "offset 0,0.4" : "rotate by 90 right");
-  figure.script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0", tics, font);
-}
-
-/// Names of the axes, further out where tokens that are numbers stand there.
-void name_axes(Figure& figure, const char* query, const char* key, bool numbers) {
-  figure.script.line(
-      "set label 27 '{}' at graph {}, graph 0.5 center rotate by 90 font ',13' textcolor rgb '{}'", query,
-      numbers ? -0.145 : -0.09, kInk);
-  figure.script.line(
-      "set label 28 '{}' at graph 0.5, graph 0 center offset 0,{} font ',13' textcolor rgb '{}'", key,
-      numbers ? -3.1 : -1.9, kInk);
+  const int font = std::min(static_cast<int>(cell), kSmallText);
+  figure.script.line("set xtics ({}) scale 0 font ',{}' {} textcolor rgb '{}'", tics, font,
+                     are_letters(signs) ? "offset 0,0.4" : "rotate by 90 right", kInk);
+  figure.script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0 textcolor rgb '{}'", tics, font, kInk);
 }
 
 /// Key, query and weight of every cell; keys after the query are marked by -1.
@@ -107,17 +93,27 @@ std::vector<std::vector<double>> cells_of(const Tensor& pattern, Index head, Ind
   return columns;
 }
 
-/// Which head, and its highest score, in one line or in two.
-void title_map(Figure& figure, const HeadScores& head, bool one_line, std::string_view colour) {
-  const std::string name = fmt::format("'{{/:Bold layer {} head {}}}", head.layer, head.head);
-  const std::string score = best_score(head);
-  const std::string place = "at graph 0.5, graph 1 center font ',13'";
-  if (one_line) {
-    figure.script.line("set label 26 {}  {}' {} offset 0,0.8 textcolor rgb '{}'", name, score, place, colour);
+/// Which head, and its highest score, in one line or in two, in as many words as there is room for.
+void title_map(Figure& figure, const Panel& panel, const HeadScores& head, std::string_view colour) {
+  std::string name = fmt::format("layer {} head {}", head.layer, head.head);
+  const auto [words, value] = best_score(head);
+  const int size = panel.width() < kRoomyTitle ? kSmallText : kText;
+  const double middle = (panel.left + panel.right) / 2.0;
+  const double name_width = text_width(name, size, true);
+  const double width = name_width + 2 * kTitleGap + text_width(words + value, size);
+  if (width <= panel.width()) {
+    const double left = middle - width / 2;
+    write(figure, name, left, panel.top - 12, {.colour = colour, .size = size, .is_bold = true});
+    write(figure, words + value, left + name_width + 2 * kTitleGap, panel.top - 12,
+          {.colour = colour, .size = size});
     return;
   }
-  figure.script.line("set label 26 {}' {} offset 0,1.8 textcolor rgb '{}'", name, place, colour);
-  figure.script.line("set label 29 '{}' {} offset 0,0.7 textcolor rgb '{}'", score, place, colour);
+  const bool has_room = text_width(words + value, size) <= panel.width() + kTitleGap;
+  if (name_width > panel.width()) name = fmt::format("{}.{}", head.layer, head.head);
+  write(figure, name, middle, panel.top - 27,
+        {.colour = colour, .size = size, .is_bold = true, .align = "center"});
+  write(figure, (has_room ? words : words.substr(0, words.find(' '))) + value, middle, panel.top - 11,
+        {.colour = colour, .size = size, .align = "center"});
 }
 
 /// What holds for all maps.
@@ -140,18 +136,6 @@ void start_maps(Figure& figure, Index length, Index period) {
   }
 }
 
-/// One bar for all maps, to the right of them.
-void show_scale(Figure& figure, int left, int top, int bottom) {
-  GnuplotScript& script = figure.script;
-  script.line("set colorbox user origin screen {}, screen {} size screen {}, screen {}",
-              1.0 * left / figure.width, 1 - 1.0 * bottom / figure.height, 14.0 / figure.width,
-              1.0 * (bottom - top) / figure.height);
-  script.line("set cbtics 0.25 scale 0 font ',12' format '%.2f'");
-  script.line(
-      "set label 1004 'attention weight' at screen {}, screen {} center rotate by 90 textcolor rgb '{}'",
-      (left + 66.0) / figure.width, 1 - 0.5 * (top + bottom) / figure.height, kInk);
-}
-
 /// A token's text with what cannot be seen in it made visible, and no longer than the ids that the axes have
 /// room for.
 std::string visible(std::string_view bytes) {
@@ -166,20 +150,14 @@ std::string visible(std::string_view bytes) {
   return fmt::format("{}…", fmt::join(signs, ""));
 }
 
-/// Lines of words below the maps.
-void explain(Figure& figure, Index period, bool letters, const Config& config) {
+std::vector<ColouredWords> remarks_of(Index period, bool letters, bool in_short, const Config& config) {
   std::string first = "dark: looks there; grey: later than the query, out of sight";
   if (period > 0) first += fmt::format("; dotted: the segment of {} tokens repeats", period);
   std::string second = fmt::format(
       "numbers: the highest score, a mean over the evaluation batch of length {}", config.task.length);
+  if (in_short) second += "; previous, current, first, duplicate: token";
   if (letters) second += "; letters, digits and signs: tokens";
-  int height = 38;
-  for (const std::string& line : {first, second}) {
-    figure.script.line("set label {} {} at screen {}, screen {} left font ',12' textcolor rgb '{}'",
-                       1100 + height, gnuplot_text(line), 20.0 / figure.width, 1.0 * height / figure.height,
-                       kGrey);
-    height -= 19;
-  }
+  return {{first}, {second}};
 }
 
 /// The first of those with the most induction positions among the first `length`.
@@ -219,45 +197,85 @@ std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, con
   return signs;
 }
 
+namespace {
+
+/// How the maps of a figure stand, and what is written on their axes.
+struct MapLayout {
+  HeadGrid grid;
+  bool has_scale_beside;
+  bool letters;
+  bool numbers;
+};
+
+MapLayout layout_of(const ModelConfig& model, const std::vector<std::string>& signs, int width) {
+  const bool letters = are_letters(signs);
+  const HeadGridSpacing& roomy = letters ? kSigned : kNumbered;
+  for (const bool beside : {true, false}) {
+    const HeadGrid grid(model, width - (beside ? kScaleWidth : 0), roomy);
+    const bool fills = grid.side() == roomy.largest;
+    const bool legible = grid.side() >= kLegibleCell * static_cast<double>(signs.size());
+    if (legible && grid.rows_a_layer() == 1 && (fills || !beside)) return {grid, beside, letters, !letters};
+  }
+  return {HeadGrid(model, width, kBare), false, false, false};
+}
+
+void draw_map(Figure& figure, const MapLayout& layout, const Tensor& pattern, const HeadScores& head,
+              Index length, Index heads) {
+  const Panel panel = layout.grid.panel(head.layer, head.head);
+  place(figure, panel, "");
+  title_map(figure, panel, head, head_colour(head.layer, head.head, heads));
+  const bool signs = layout.letters || layout.numbers;
+  if (layout.grid.is_first_in_row(head.head))
+    write(figure, "query",
+          panel.left - (layout.numbers ? 54
+                        : signs        ? 34
+                                       : 14),
+          (panel.top + panel.bottom) / 2.0, {.align = "center", .is_upright = true});
+  if (layout.grid.is_last_row(head.layer, head.head))
+    write(figure, "key", (panel.left + panel.right) / 2.0,
+          panel.bottom + (layout.numbers ? 52
+                          : signs        ? 31
+                                         : 14),
+          {.align = "center"});
+  const std::string block = fmt::format("$map_{}_{}", head.layer, head.head);
+  figure.script.data(block, cells_of(pattern, head.head, length));
+  plot(figure, fmt::format("{} using 1:2:($3 < 0 ? NaN : $3) with image pixels", block));
+  figure.script.line("unset colorbox");
+}
+
+}  // namespace
+
 Figure attention_figure(const Transformer& model, const Batch& sequence,
                         const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
-                        const Config& config, Index step) {
-  const Index layers = config.model.layers;
-  const Index heads = config.model.heads;
+                        const Config& config, Index step, const FigureSize& size) {
   const Index length = sequence.length();
   const Index period = period_of(sequence, 0);
-
   std::vector<Site> sites;
-  for (Index layer = 0; layer < layers; ++layer) sites.push_back(pattern(layer));
+  for (Index layer = 0; layer < config.model.layers; ++layer) sites.push_back(pattern(layer));
   Recorder recorder(sites);
   evaluate(model, sequence, {recorder});
 
-  const int map = std::clamp(kMapsWidth / static_cast<int>(heads) - kColumnGap, kSmallestMap, kLargestMap);
-  const double cell = static_cast<double>(map) / static_cast<double>(length);
-  const bool letters = cell >= kLegibleCell && are_letters(signs);
-  const bool numbers = cell >= kLegibleCell && !letters;
-  const int maps_right = kLeft + static_cast<int>(heads) * (map + kColumnGap) - kColumnGap;
-  const int maps_bottom = kTop + static_cast<int>(layers) * (map + kTitle + kSigned);
-  Figure figure = start_figure("attention", std::max(maps_right + kScaleWidth, 620),
-                               maps_bottom + kBottom + (numbers ? kNumbersTaller : 0),
-                               fmt::format("What every head looks at after {} steps, on one sequence", step),
-                               run_in_words(config));
+  MapLayout layout = layout_of(config.model, signs, size.width);
+  Sheet sheet =
+      start_sheet("attention", size,
+                  {.title = fmt::format("What every head looks at after {} steps, on one sequence", step),
+                   .subtitle = run_in_words(config),
+                   .remarks = remarks_of(period, layout.letters, layout.grid.side() < kRoomyTitle, config)},
+                  layout.grid.heights(kAxisName + (layout.has_scale_beside ? 0 : kScaleHeight)));
+  Figure& figure = sheet.figure;
+  layout.grid.fit(sheet);
   start_maps(figure, length, period);
-  show_scale(figure, maps_right + 24, kTop + kTitle, kTop + kTitle + map);
-  if (letters || numbers) sign_axes(figure, signs, cell);
-  explain(figure, period, letters, config);
-  for (const HeadScores& head : scores) {
-    const int left = kLeft + static_cast<int>(head.head) * (map + kColumnGap);
-    const int top = kTop + static_cast<int>(head.layer) * (map + kTitle + kSigned) + kTitle;
-    place(figure, {left, left + map, top, top + map}, "");
-    title_map(figure, head, map > kRoomyMap, head_colour(head.layer, head.head, heads));
-    name_axes(figure, head.head == 0 ? "query" : "", head.layer + 1 == layers ? "key" : "", numbers);
-    const std::string block = fmt::format("$map_{}_{}", head.layer, head.head);
-    figure.script.data(block, cells_of(recorder.at(pattern(head.layer)), head.head, length));
-    figure.script.line("plot {} using 1:2:($3 < 0 ? NaN : $3) with image pixels", block);
-    figure.script.line("unset label\nunset colorbox");
-  }
-  return figure;
+  const Panel first = layout.grid.panel(0, 0);
+  if (layout.has_scale_beside)
+    show_scale_beside(figure, "attention weight", layout.grid.panel(0, config.model.heads - 1).right + 20,
+                      first.top, first.bottom, 0.25);
+  else
+    show_scale_below(figure, "attention weight", kEdge, layout.grid.bottom() + kAxisName + 6, 0.25);
+  const double cell = first.width() / static_cast<double>(length);
+  if (layout.letters || layout.numbers) sign_axes(figure, signs, cell);
+  for (const HeadScores& head : scores)
+    draw_map(figure, layout, recorder.at(pattern(head.layer)), head, length, config.model.heads);
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

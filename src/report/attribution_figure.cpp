@@ -4,30 +4,23 @@
 #include <cmath>
 #include <vector>
 
-#include "tapehead/report/style.h"
+#include "tapehead/report/ablation_figure.h"
+#include "tapehead/report/bars.h"
+#include "tapehead/report/sheet.h"
 
 namespace tapehead {
 
 namespace {
 
-// Sizes in pixels.
-constexpr int kTop = 106;
+// Pixels.
 constexpr int kPlotHeight = 250;
-constexpr int kNames = 84;  // under each plot
-constexpr int kBottom = 30;
-constexpr int kLeft = 70;
-constexpr int kRight = 24;
-constexpr int kWidth = 880;
-constexpr int kMostGroups = 12;  // of bars in a row of them
-constexpr double kBarWidth = 0.36;
-
-/// The bars of one kind of position, a height a component.
-struct Bars {
-  std::string_view name;  ///< of the data block, and of the kind behind the `$`
-  std::string_view colour;
-  double side;  ///< of the group's middle
-  std::vector<double> heights = {};
-};
+constexpr int kNarrowHeight = 200;
+constexpr int kLeastHeight = 140;
+constexpr int kNames = 46;  // under each plot
+constexpr int kBetween = 20;
+constexpr int kBesideName = 6;      // between the names of two groups
+constexpr double kLeastPitch = 46;  // of groups, for their bars
+constexpr double kBarWidth = 0.42;  // of a group
 
 std::string words_of(const CsvTable& table, Index row) {
   std::string name = table.cell(row, "component");
@@ -41,80 +34,71 @@ std::string words_of(const CsvTable& table, Index row) {
   return layer.empty() ? name : fmt::format("layer {}\\n{}", layer, name);
 }
 
-void explain(Figure& figure, const CsvTable& table) {
-  const auto say = [&](int tag, const std::string& text, int x, int y, std::string_view colour) {
-    figure.script.line("set label {} {} at screen {}, screen {} left font ',13' textcolor rgb '{}'", tag,
-                       gnuplot_text(text), 1.0 * x / figure.width, 1 - 1.0 * y / figure.height, colour);
-  };
-  say(40, "■ on induction positions", kLeft, 82, kInductionColour);
-  say(41, "■ on noise positions", kLeft + 190, 82, kNoiseColour);
-  say(42,
-      fmt::format("direct parts, above what each gives to all tokens on average; step {}, {} sequences",
-                  table.cell(0, "step"), table.cell(0, "sequences")),
-      20, figure.height - 20, kGrey);
+/// The components, in the table's order, and their bars.
+struct Parts {
+  std::vector<std::string> names;  ///< for gnuplot
+  std::vector<Bars> bars{{"$induction", kInductionColour, -kBarWidth / 2, {}, {}, {}},
+                         {"$noise", kNoiseColour, kBarWidth / 2, {}, {}, {}}};
+};
+
+Parts parts_of(const CsvTable& attribution) {
+  Parts parts;
+  for (Index row = 0; row < attribution.rows(); ++row) {
+    const std::string& kind = attribution.cell(row, "kind");
+    if (kind == "all") parts.names.push_back(words_of(attribution, row));
+    for (Bars& bars : parts.bars)
+      if (bars.name.substr(1) == kind) bars.heights.push_back(attribution.number(row, "above_mean"));
+  }
+  for (Bars& bars : parts.bars) bars.low = bars.high = std::vector<double>(bars.heights.size(), std::nan(""));
+  return parts;
+}
+
+double least_pitch(const std::vector<std::string>& names) {
+  double pitch = kLeastPitch;
+  for (const std::string& name : names)
+    if (!name.starts_with('{')) pitch = std::max(pitch, kBesideName + width_of_tic(name));
+  return pitch;
+}
+
+Caption caption_of(const CsvTable& table, const Config& config) {
+  return {
+      .title = "What each part adds to the right token's logit",
+      .subtitle = run_in_words(config),
+      .key = {{"■ on induction positions", kInductionColour}, {"■ on noise positions", kNoiseColour}},
+      .remarks = {{fmt::format("direct parts, above what each gives to all tokens on average; step {}, {} "
+                               "sequences",
+                               table.cell(0, "step"), table.cell(0, "sequences"))}}};
 }
 
 }  // namespace
 
-Figure attribution_figure(const CsvTable& attribution, const Config& config) {
-  std::vector<Bars> all_bars{{"$induction", kInductionColour, -1}, {"$noise", kNoiseColour, 1}};
-  std::string tics;
-  int count = 0;
-  double lowest = 0;
-  double highest = 0.1;
-  for (Index row = 0; row < attribution.rows(); ++row) {
-    const std::string& kind = attribution.cell(row, "kind");
-    if (kind == "all") {
-      tics += fmt::format("{}\"{}\" {}", count == 0 ? "" : ", ", words_of(attribution, row), count);
-      ++count;
-    }
-    for (Bars& bars : all_bars)
-      if (bars.name.substr(1) == kind) bars.heights.push_back(attribution.number(row, "above_mean"));
-  }
-  for (const Bars& bars : all_bars)
-    for (const double height : bars.heights) {
-      if (!std::isfinite(height)) continue;
-      lowest = std::min(lowest, height);
-      highest = std::max(highest, height);
-    }
-  const double margin = 0.12 * (highest - lowest);
-  const int plots = (count + kMostGroups - 1) / kMostGroups;
+Figure attribution_figure(const CsvTable& attribution, const Config& config, const FigureSize& size) {
+  const Parts parts = parts_of(attribution);
+  const int width = size.width - kPlotLeft - kEdge;
+  const auto count = static_cast<int>(parts.names.size());
+  const int most = groups_in_a_row(count, count, width, least_pitch(parts.names));
+  const int plots = (count + most - 1) / most;
   const int groups = (count + plots - 1) / plots;
-  Figure figure = start_figure("attribution", kWidth, kTop + plots * (kPlotHeight + kNames) + kBottom,
-                               "What each part adds to the right token's logit", run_in_words(config));
-  GnuplotScript& script = figure.script;
-  script.line("set yrange [{}:{}]\nset boxwidth {} absolute\nset style fill solid 1 noborder",
-              lowest < 0 ? lowest - margin : 0, highest + margin, kBarWidth);
-  script.line("set xzeroaxis linetype 1 linewidth 0.8 linecolor rgb '{}'\nset border 2", kGrey);
-  script.line("set xtics ({}) scale 0 font ',{}'", tics, groups > 8 ? 11 : 13);
-  explain(figure, attribution);
-
-  std::string command;
-  for (const Bars& bars : all_bars) {
-    // gnuplot 5.4 crashes on labels of which none is there.
-    if (std::none_of(bars.heights.begin(), bars.heights.end(), [](double h) { return std::isfinite(h); }))
-      continue;
-    std::vector<double> places;
-    std::vector<double> labels;
-    for (std::size_t i = 0; i < bars.heights.size(); ++i) {
-      places.push_back(static_cast<double>(i) + bars.side * kBarWidth / 2);
-      labels.push_back(bars.heights[i] + (bars.heights[i] < 0 ? -margin : margin) / 2.5);
-    }
-    script.data(bars.name, {places, bars.heights, labels});
-    command += fmt::format("{}{} using 1:2 with boxes linecolor rgb '{}'", command.empty() ? "plot " : ", ",
-                           bars.name, bars.colour);
-    command += fmt::format(
-        ", {} using 1:3:((abs($2) < 0.005 ? '' : $2 < 0 ? '−' : '+').sprintf('%.2f', abs($2))) with labels "
-        "center font ',{}' "
-        "textcolor rgb '{}'",
-        bars.name, groups > 8 ? 10 : 12, bars.colour);
+  const int natural = is_narrow(size) ? kNarrowHeight : kPlotHeight;
+  Sheet sheet = start_sheet("attribution", size, caption_of(attribution, config),
+                            {plots * kNames + (plots - 1) * kBetween, plots * natural, plots * kLeastHeight});
+  Figure& figure = sheet.figure;
+  const int height = sheet.plots / plots;
+  const BarNumbers numbers = numbers_over(parts.bars, group_width(width, groups));
+  const BarRange range = range_of(parts.bars, 0.1, height, numbers);
+  set_bars(figure, range, kBarWidth, height);
+  std::string tics;
+  for (std::size_t i = 0; i < parts.names.size(); ++i)
+    tics += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", parts.names[i], i);
+  figure.script.line("set xtics ({}) scale 0 font ',{}'", tics, kText);
+  const std::string command = bars_command(figure, parts.bars, range, numbers);
+  for (int row = 0; row < plots; ++row) {
+    const int top = sheet.top + row * (height + kNames + kBetween);
+    place(figure, {kPlotLeft, size.width - kEdge, top, top + height}, "part of the logit");
+    figure.script.line("set xrange [{}:{}]", row * groups - kGroupEnds, (row + 1) * groups - 1 + kGroupEnds);
+    plot(figure, command);
   }
-  for (int plot = 0; plot < plots; ++plot) {
-    const int top = kTop + plot * (kPlotHeight + kNames);
-    place(figure, {kLeft, kWidth - kRight, top, top + kPlotHeight}, "part of the logit");
-    script.line("set xrange [{}:{}]\n{}", plot * groups - 0.6, (plot + 1) * groups - 0.4, command);
-  }
-  return figure;
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

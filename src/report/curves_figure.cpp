@@ -6,18 +6,20 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/report/floor_lines.h"
-#include "tapehead/report/style.h"
+#include "tapehead/report/lettering.h"
+#include "tapehead/report/line_ends.h"
+#include "tapehead/report/sheet.h"
 #include "tapehead/study/formation_report.h"
 
 namespace tapehead {
 
 namespace {
 
-constexpr int kWidth = 880;
-constexpr int kStepRoom = 80;  // wider where labels name their step
-constexpr int kHeight = 700;
-constexpr Panel kAccuracyPanel{70, 722, 104, 284};
-constexpr Panel kLossPanel{70, 722, 326, 644};
+// Pixels.
+constexpr int kGap = 42;  // between the panels
+constexpr double kAccuracyShare = 0.36;
+constexpr PlotHeights kPage{kGap + kXAxis, 498, 260};
+constexpr PlotHeights kNarrow{kGap + kXAxis, 400, 260};
 constexpr std::string_view kNotFormedColour = "#cc79a7";
 
 struct Kind {
@@ -89,49 +91,54 @@ Layers layers_of(Figure& figure, std::span<const CsvTable> runs, const Kind& kin
   return layers;
 }
 
-/// A panel's words, where its plot has them: above it, in `colour`.
-void say_above(Figure& figure, int tag, const std::string& text, double x, const char* side,
-               std::string_view colour) {
-  figure.script.line("set label {} {} at graph {}, graph 1 {} offset 0,0.8 font ',13' textcolor rgb '{}'",
-                     tag, gnuplot_text(text), x, side, colour);
-}
-
 std::string text_of(const Quantile& quantile) {
   return quantile.value ? fmt::format("step {:.0f}", *quantile.value)
                         : fmt::format("not by step {}", quantile.not_by);
 }
 
-/// How many runs formed and when half of them had, above the accuracy; those that never did, as a plot
-/// command's part.
-std::string mark_formed(Figure& figure, std::span<const CsvTable> runs) {
+/// How many runs formed and when half of them had, to be written above the accuracy, and those that never
+/// did.
+struct Formed {
+  std::vector<ColouredWords> lines;
+  std::vector<const CsvTable*> never;
+};
+
+Formed formed_of(std::span<const CsvTable> runs, int width) {
+  Formed formed;
   std::vector<Censored> halves;
-  std::vector<const CsvTable*> not_formed;
-  std::vector<std::vector<double>> ends(2);
   for (const CsvTable& run : runs) {
     const Formation formation = formation_of(run);
     halves.push_back({{}, formation.last_step});
-    if (formation.half) {
+    if (formation.half)
       halves.back().value = static_cast<double>(*formation.half);
-    } else if (values_in(run, kAccuracy.column) > 0) {
-      not_formed.push_back(&run);
-      ends[0].push_back(static_cast<double>(formation.last_step));
-      ends[1].push_back(run.numbers(kAccuracy.column).back());
-    }
+    else if (values_in(run, kAccuracy.column) > 0)
+      formed.never.push_back(&run);
   }
   const CensoredQuartiles over_runs = quartiles(halves);
-  say_above(figure, 30,
-            fmt::format("above 50 %: {} of {} runs; median {}; quartiles {} and {}", over_runs.known,
-                        over_runs.runs, text_of(over_runs.median), text_of(over_runs.lower),
-                        text_of(over_runs.upper)),
-            0, "left", kInductionColour);
-  if (not_formed.empty()) return "";
-  say_above(figure, 31, fmt::format("× {} not formed", not_formed.size()), 1.012, "left", kNotFormedColour);
-  write_lines(figure, "$not_formed", not_formed, kAccuracy.column);
+  const std::string words = fmt::format("above 50 %: {} of {} runs; median {}; quartiles {} and {}",
+                                        over_runs.known, over_runs.runs, text_of(over_runs.median),
+                                        text_of(over_runs.lower), text_of(over_runs.upper));
+  const int room = width - kPlotLeft - kEdge;
+  for (std::string& line : wrap(words, room, kText))
+    formed.lines.push_back({std::move(line), kInductionColour});
+  if (!formed.never.empty())
+    formed.lines.push_back({fmt::format("× {} not formed", formed.never.size()), kNotFormedColour});
+  return formed;
+}
+
+/// The runs that never formed, as a plot command's part.
+std::string mark_never_formed(Figure& figure, const std::vector<const CsvTable*>& never) {
+  if (never.empty()) return "";
+  std::vector<std::vector<double>> ends(2);
+  for (const CsvTable* run : never) {
+    ends[0].push_back(run->number(run->rows() - 1, "step"));
+    ends[1].push_back(run->numbers(kAccuracy.column).back());
+  }
+  write_lines(figure, "$not_formed", never, kAccuracy.column);
   figure.script.data("$ends", ends);
   return fmt::format(
       "$not_formed using 1:(100*$2) with lines linewidth 1.2 linecolor rgb '{0}', $ends using 1:(100*$2) "
-      "with "
-      "points pointtype 2 pointsize 0.8 linewidth 1.6 linecolor rgb '{0}', ",
+      "with points pointtype 2 pointsize 0.8 linewidth 1.6 linecolor rgb '{0}', ",
       kNotFormedColour);
 }
 
@@ -148,56 +155,77 @@ bool ends_early(const Band& band, std::span<const CsvTable> runs) {
 
 /// The label of a median at its end; none where there is no median.
 std::vector<EndLabel> median_label(std::span<const CsvTable> runs, const Kind& kind, int scale,
-                                   std::string_view format) {
+                                   std::string_view format, bool narrow) {
   const Band band = band_of(runs, kind.column);
   if (band.steps.empty()) return {};
   const double last = band.median.back();
-  std::string text = fmt::format("{} ", kind.label) + fmt::format(fmt::runtime(format), scale * last);
-  if (ends_early(band, runs)) text += fmt::format(" at step {:.0f}", band.steps.back());
+  const std::string_view name = narrow ? kind.label.substr(0, kind.label.find(' ')) : kind.label;
+  std::string text = fmt::format("{} ", name) + fmt::format(fmt::runtime(format), scale * last);
+  if (ends_early(band, runs))
+    text += fmt::format("{}{:.0f}{}", narrow ? " (" : " at step ", band.steps.back(), narrow ? ")" : "");
   return {{last, std::move(text), kind.colour}};
 }
 
-void plot_accuracy(Figure& figure, std::span<const CsvTable> runs, const Config& config) {
-  place(figure, kAccuracyPanel, "accuracy (%)");
-  figure.script.line("set yrange [0:100]\nset ytics 0,25,100\nset format x ''");
-  const bool forms = task_kind(config.task.name).repeats;
-  const std::string marks = forms ? mark_formed(figure, runs) : "";
-  const Layers layers = layers_of(figure, runs, kAccuracy, 100);
-  label_line_ends(figure, kAccuracyPanel, 0, 1, median_label(runs, kAccuracy, 100, "{:.1f} %"));
-  figure.script.line("plot {}{}{}{}NaN", layers.band, layers.lines, marks, layers.median);
+/// What stands at the lines' ends in the two panels, and the floors.
+struct Labels {
+  std::vector<EndLabel> accuracy;
+  std::vector<EndLabel> losses;
+  std::string floors = {};  ///< parts of a plot command
+};
+
+Labels labels_of(std::span<const CsvTable> runs, const CsvTable& floors, Index vocabulary, bool narrow) {
+  Labels labels{median_label(runs, kAccuracy, 100, "{:.1f} %", narrow), {chance_label(vocabulary, narrow)}};
+  for (const Kind& kind : kLosses) {
+    labels.floors += floor_lines(floors, kind.column, kind.colour, kind.thin, labels.losses, narrow);
+    for (EndLabel& label : median_label(runs, kind, 1, "{:.2f}", narrow))
+      labels.losses.push_back(std::move(label));
+  }
+  return labels;
 }
 
-void plot_losses(Figure& figure, std::span<const CsvTable> runs, const CsvTable& floors,
-                 const Config& config) {
-  const double chance = std::log(static_cast<double>(config.model.vocabulary));
+void plot_accuracy(Figure& figure, const Panel& panel, std::span<const CsvTable> runs, const Formed& formed,
+                   const std::vector<EndLabel>& labels) {
+  place(figure, panel, "accuracy (%)");
+  figure.script.line("set yrange [0:100]\nset ytics {}\nset format x ''", panel.height() > 130 ? 25 : 50);
+  double y = panel.top - 12 - kLine * (static_cast<double>(formed.lines.size()) - 1);
+  for (const ColouredWords& line : formed.lines) {
+    write(figure, line.text, panel.left, y, {.colour = line.colour});
+    y += kLine;
+  }
+  const std::string marks = mark_never_formed(figure, formed.never);
+  const Layers layers = layers_of(figure, runs, kAccuracy, 100);
+  label_line_ends(figure, panel, 0, 1, labels);
+  plot(figure, fmt::format("{}{}{}{}NaN", layers.band, layers.lines, marks, layers.median));
+}
+
+double highest_loss(std::span<const CsvTable> runs, double chance) {
   double highest = chance;
   for (const Kind& kind : kLosses)
     for (const CsvTable& run : runs)
       if (values_in(run, kind.column) > 0)
         for (const double loss : run.numbers(kind.column))
           if (std::isfinite(loss)) highest = std::max(highest, loss);
-  highest = std::ceil(2 * (highest + 0.1)) / 2;
-  figure.script.line("unset label 30\nunset label 31");
-  for (int label = 100; label < 103; ++label) figure.script.line("unset label {}", label);
-  place(figure, kLossPanel, "loss (nats)");
-  figure.script.line("set yrange [0:{}]\nset ytics 1\nset format x '%g'", highest);
-  label_x_axis(figure, kLossPanel,
-               fmt::format("training step ({} tokens each)", config.train.batch * config.task.length));
-  std::vector<EndLabel> labels{
-      {chance, fmt::format("guessing: ln {} = {:.2f}", config.model.vocabulary, chance), kGrey}};
+  return std::ceil(2 * (highest + 0.1)) / 2;
+}
+
+void plot_losses(Figure& figure, const Panel& panel, std::span<const CsvTable> runs, const Labels& labels,
+                 Index tokens_a_step) {
+  const double chance = labels.losses.front().y;
+  const double highest = highest_loss(runs, chance);
+  place(figure, panel, "loss (nats)");
+  set_y_axis(figure, panel, 0, highest);
+  figure.script.line("set format x '%g'");
+  label_x_axis(figure, panel, fmt::format("training step ({} tokens each)", tokens_a_step));
   Layers all;
-  std::string lowest;
   for (const Kind& kind : kLosses) {
     const Layers layers = layers_of(figure, runs, kind, 1);
     all.band += layers.band;
     all.lines += layers.lines;
     all.median += layers.median;
-    lowest += floor_lines(floors, kind.column, kind.colour, kind.thin, labels);
-    for (EndLabel& label : median_label(runs, kind, 1, "{:.2f}")) labels.push_back(std::move(label));
   }
-  label_line_ends(figure, kLossPanel, 0, highest, labels);
-  figure.script.line("plot {}{}{}{}{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", all.band, lowest,
-                     all.lines, all.median, chance, kGrey);
+  label_line_ends(figure, panel, 0, highest, labels.losses);
+  plot(figure, fmt::format("{}{}{}{}{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", all.band,
+                           labels.floors, all.lines, all.median, chance, kGrey));
 }
 
 std::string in_words(std::span<const Config> configs) {
@@ -230,23 +258,36 @@ Band band_of(std::span<const CsvTable> runs, std::string_view column) {
   return band;
 }
 
-Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors,
-                     std::span<const Config> configs) {
+Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std::span<const Config> configs,
+                     const FigureSize& size) {
   require(!runs.empty() && runs.size() == configs.size(),
           "[figures] expected a config for each of at least one run, got {} and {}", configs.size(),
           runs.size());
   for (const CsvTable& run : runs)
     require(run.rows() > 0, "[figures] expected at least one evaluation of every run");
-  const auto has_long_label = [&](const auto& kind) { return ends_early(band_of(runs, kind.column), runs); };
-  const bool is_wide = has_long_label(kAccuracy) || std::ranges::any_of(kLosses, has_long_label);
-  Figure figure = start_figure("curves", kWidth + (is_wide ? kStepRoom : 0), kHeight,
-                               fmt::format("Learning curves of {} run{}: median in bold, quartiles shaded",
-                                           runs.size(), runs.size() == 1 ? "" : "s"),
-                               in_words(configs));
-  set_step_axis(figure, last_step_of(runs));
-  plot_accuracy(figure, runs, configs.front());
-  plot_losses(figure, runs, floors, configs.front());
-  return figure;
+  const bool narrow = is_narrow(size);
+  const Config& config = configs.front();
+  const Labels labels = labels_of(runs, floors, config.model.vocabulary, narrow);
+  const Formed formed = task_kind(config.task.name).repeats ? formed_of(runs, size.width) : Formed{};
+  const int right =
+      std::min(right_of_plots(size.width, labels.accuracy), right_of_plots(size.width, labels.losses));
+  PlotHeights heights = narrow ? kNarrow : kPage;
+  const int above = kLine * static_cast<int>(formed.lines.size());
+  heights.around += above;
+  Caption caption{.title = fmt::format("Learning curves of {} run{}: median in bold, quartiles shaded",
+                                       runs.size(), runs.size() == 1 ? "" : "s"),
+                  .subtitle = in_words(configs)};
+  if (narrow && floors.rows() > 0)
+    caption.remarks.push_back({"dashed: guessing; thin level lines: the losses of the best predictors"});
+  Sheet sheet = start_sheet("curves", size, caption, heights);
+  const int top = sheet.top + above;
+  const int middle = top + static_cast<int>(kAccuracyShare * sheet.plots);
+  const Panel upper{kPlotLeft, right, top, middle};
+  const Panel lower{kPlotLeft, right, middle + kGap, top + sheet.plots + kGap};
+  set_step_axis(sheet.figure, upper, last_step_of(runs));
+  plot_accuracy(sheet.figure, upper, runs, formed, labels.accuracy);
+  plot_losses(sheet.figure, lower, runs, labels, config.train.batch * config.task.length);
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

@@ -6,24 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "tapehead/report/style.h"
+#include "tapehead/report/head_grid.h"
+#include "tapehead/report/lettering.h"
 
 namespace tapehead {
 
 namespace {
 
-// Sizes in pixels.
-constexpr int kTop = 66;
-constexpr int kLeft = 76;
-constexpr int kRight = 24;
-constexpr int kGap = 30;
-constexpr int kTitle = 46;  // over each plane
-constexpr int kUnder = 22;  // under each plane
-constexpr int kBottom = 70;
-constexpr int kPlanesWidth = 720;
-constexpr int kLargest = 330;
-constexpr int kSmallest = 84;
-constexpr int kRoomy = 150;  // wide enough for its title in one line
+// Pixels.
+constexpr HeadGridSpacing kRoomy{40, 24, 30, 22, 150, 330};
+constexpr HeadGridSpacing kTight{kEdge, 12, 40, 6, 88, 150};
+constexpr int kTitleGap = 8;
+constexpr int kUnder = 12;  // the last row, beside its numbers
 
 /// One head's eigenvalues, in the order of the table.
 struct Values {
@@ -53,7 +47,7 @@ std::string share_of(const Values& values) {
     real += values.re[i];
     size += std::hypot(values.re[i], values.im[i]);
   }
-  return size > 0 ? fmt::format("{}{:.2f}", real < 0 ? "−" : "+", std::abs(real) / size) : "all are 0";
+  return size > 0 ? with_sign(real / size) : "all are 0";
 }
 
 /// The same over the largest absolute value.
@@ -71,7 +65,7 @@ void start_planes(Figure& figure, bool roomy) {
   script.line("set border 0\nunset grid\nset xrange [-1.12:1.12]\nset yrange [-1.12:1.12]");
   script.line("set zeroaxis linetype 1 linewidth 0.8 linecolor rgb '{}'", kPaleGrey);
   if (roomy)
-    script.line("set xtics ('−1' -1, '0' 0, '1' 1) scale 0 font ',12'");
+    script.line("set xtics ('−1' -1, '0' 0, '1' 1) scale 0 font ',{}'", kSmallText);
   else
     script.line("unset xtics");
   script.line(
@@ -79,57 +73,66 @@ void start_planes(Figure& figure, bool roomy) {
       kPaleGrey);
 }
 
-void explain(Figure& figure, const CsvTable& table) {
-  const std::string first =
-      "eigenvalues of W_E W_V W_O W_U, each head's over its largest absolute value; horizontal: real part, "
-      "vertical: imaginary part";
-  const std::string second = fmt::format(
-      "numbers: sum of real parts over sum of absolute values; +1: copies every direction, 0: chance, −1: "
-      "turns every direction round; step {}",
-      table.cell(0, "step"));
-  int height = 38;
-  for (const std::string& line : {first, second}) {
-    figure.script.line("set label {} {} at screen {}, screen {} left font ',12' textcolor rgb '{}'",
-                       1100 + height, gnuplot_text(line), 20.0 / figure.width, 1.0 * height / figure.height,
-                       kGrey);
-    height -= 19;
+std::vector<ColouredWords> remarks_of(const CsvTable& table) {
+  return {
+      {"eigenvalues of W_E W_V W_O W_U, each head's over its largest absolute value; horizontal: real "
+       "part, vertical: imaginary part"},
+      {fmt::format("numbers: sum of real parts over sum of absolute values; +1: copies every direction, 0: "
+                   "chance, −1: turns every direction round; step {}",
+                   table.cell(0, "step"))}};
+}
+
+/// Which head, and its share, in one line or in two.
+void title_plane(Figure& figure, const Panel& panel, const std::string& name, const std::string& share,
+                 std::string_view colour) {
+  const double middle = (panel.left + panel.right) / 2.0;
+  const double name_width = text_width(name, kText, true);
+  const double width = name_width + kTitleGap + text_width(share, kText);
+  if (width <= panel.width()) {
+    write(figure, name, middle - width / 2, panel.top - 10, {.colour = colour, .is_bold = true});
+    write(figure, share, middle - width / 2 + name_width + kTitleGap, panel.top - 10, {.colour = colour});
+    return;
   }
+  write(figure, name, middle, panel.top - 25,
+        {.colour = colour, .size = kSmallText, .is_bold = true, .align = "center"});
+  write(figure, share, middle, panel.top - 9, {.colour = colour, .size = kSmallText, .align = "center"});
+}
+
+void draw_plane(Figure& figure, const Panel& panel, Index layer, Index head, Index heads, Values values,
+                bool roomy) {
+  const std::string_view colour = head_colour(layer, head, heads);
+  place(figure, panel, "");
+  title_plane(figure, panel, fmt::format("layer {} head {}", layer, head), share_of(values), colour);
+  scale(values);
+  const std::string block = fmt::format("$plane_{}_{}", layer, head);
+  figure.script.data(block, {values.re, values.im});
+  plot(figure, fmt::format("{} using 1:2 with points pointtype 7 pointsize {} linecolor rgb '{}'", block,
+                           roomy ? 0.55 : 0.3, colour));
 }
 
 }  // namespace
 
-Figure eigenvalue_figure(const CsvTable& eigenvalues, const Config& config) {
-  const auto columns = static_cast<int>(config.model.heads);
-  const auto rows = static_cast<int>(config.model.layers);
-  const int plane = std::clamp((kPlanesWidth - (columns - 1) * kGap) / columns, kSmallest, kLargest);
-  const bool roomy = plane > kRoomy;
-  Figure figure = start_figure("eigenvalues", std::max(kLeft + columns * (plane + kGap) - kGap + kRight, 840),
-                               kTop + rows * (kTitle + plane + kUnder) + kBottom,
-                               "Does what a head moves stay the same token?", run_in_words(config));
-  start_planes(figure, roomy);
-  explain(figure, eigenvalues);
-  for (auto& [head, values] : heads_of(eigenvalues)) {
-    const int left = kLeft + static_cast<int>(head.second) * (plane + kGap);
-    const int top = kTop + static_cast<int>(head.first) * (kTitle + plane + kUnder) + kTitle;
-    place(figure, {left, left + plane, top, top + plane}, "");
-    if (roomy && head.second == 0)
-      figure.script.line("set ytics ('−1' -1, '0' 0, '1' 1) scale 0 font ',12' textcolor rgb '{}'", kInk);
+Figure eigenvalue_figure(const CsvTable& eigenvalues, const Config& config, const FigureSize& size) {
+  HeadGrid grid(config.model, size.width, kRoomy);
+  const bool roomy = grid.rows_a_layer() == 1;
+  if (!roomy) grid = HeadGrid(config.model, size.width, kTight);
+  Sheet sheet = start_sheet("eigenvalues", size,
+                            {.title = "Does what a head moves stay the same token?",
+                             .subtitle = run_in_words(config),
+                             .remarks = remarks_of(eigenvalues)},
+                            grid.heights(kUnder));
+  grid.fit(sheet);
+  start_planes(sheet.figure, roomy);
+  for (const auto& [place, values] : heads_of(eigenvalues)) {
+    const auto [layer, head] = place;
+    if (roomy && head == 0)
+      sheet.figure.script.line("set ytics ('−1' -1, '0' 0, '1' 1) scale 0 font ',{}' textcolor rgb '{}'",
+                               kSmallText, kInk);
     else
-      figure.script.line("unset ytics");
-    const std::string_view colour = head_colour(head.first, head.second, config.model.heads);
-    figure.script.line(
-        "set label 26 '{{/:Bold layer {} head {}}}{}{}' at graph 0.5, graph 1 center offset 0,{} font ',13' "
-        "textcolor rgb '{}'",
-        head.first, head.second, roomy ? "  " : "\\n", share_of(values), roomy ? 0.6 : 1.3, colour);
-    Values scaled = values;
-    scale(scaled);
-    const std::string block = fmt::format("$plane_{}_{}", head.first, head.second);
-    figure.script.data(block, {scaled.re, scaled.im});
-    figure.script.line("plot {} using 1:2 with points pointtype 7 pointsize {} linecolor rgb '{}'", block,
-                       roomy ? 0.55 : 0.3, colour);
-    figure.script.line("unset label");
+      sheet.figure.script.line("unset ytics");
+    draw_plane(sheet.figure, grid.panel(layer, head), layer, head, config.model.heads, values, roomy);
   }
-  return figure;
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

@@ -8,16 +8,17 @@
 #include "tapehead/report/floor_lines.h"
 #include "tapehead/report/formation_window.h"
 #include "tapehead/report/notes.h"
-#include "tapehead/report/style.h"
+#include "tapehead/report/sheet.h"
 
 namespace tapehead {
 
 namespace {
 
-constexpr int kWidth = 880;
-constexpr int kHeight = 620;
-constexpr Panel kLossPanel{70, 722, 96, 412};
-constexpr Panel kAccuracyPanel{70, 722, 448, 564};
+// Pixels.
+constexpr int kGap = 36;  // between the panels
+constexpr PlotHeights kPage{kGap + kXAxis, 432, 230};
+constexpr PlotHeights kNarrow{kGap + kXAxis, 330, 230};
+constexpr double kLossShare = 0.73;  // of the plots' height
 
 struct Line {
   std::string_view column;
@@ -45,6 +46,15 @@ std::string start_top_end(Index start, Index top, const std::optional<Index>& en
   return fmt::format("start {}, top {}, {}", start, top, end ? fmt::format("end {}", *end) : "no end yet");
 }
 
+std::string hump_in_words(const NoiseHump& hump) {
+  return fmt::format("hump on noise, +{:.2f} nats (medians of three): {}", hump.height,
+                     start_top_end(hump.start, hump.top, hump.end));
+}
+
+std::string bump_in_words(const Bump& bump) {
+  return "bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end);
+}
+
 /// The level before as a dotted line, the height as an arrow, and the data block $hump for three points.
 void mark_hump(Figure& figure, NoteRoom& room, const NoiseHump& hump, double last_step) {
   const double top = hump.level + hump.height;
@@ -55,17 +65,16 @@ void mark_hump(Figure& figure, NoteRoom& room, const NoiseHump& hump, double las
       hump.start, hump.level, hump.end ? static_cast<double>(end) : last_step, kNoiseColour);
   figure.script.line(
       "set arrow 20 from first {0}, first {1} to first {0}, first {2} heads front size screen "
-      "0.006,30 linecolor rgb '{3}' linewidth 0.9",
-      hump.top, hump.level, top, kNoiseColour);
+      "{4},30 linecolor rgb '{3}' linewidth 0.9",
+      hump.top, hump.level, top, kNoiseColour, 5.3 / figure.width);
   // The marks stand at the medians that are measured, not at single evaluations.
   figure.script.data(
       "$hump", {{static_cast<double>(hump.start), static_cast<double>(hump.top), static_cast<double>(end)},
                 {hump.level, top, hump.end ? hump.level + 0.1 * hump.height : top}});
   const double part = static_cast<double>(hump.top) / last_step;
   const double before = part < 0.3 ? 0 : part < 0.7 ? 0.5 : 1;
-  room.write(figure, 22,
-             fmt::format("hump on noise, +{:.2f} nats (medians of three): {}", hump.height,
-                         start_top_end(hump.start, hump.top, hump.end)),
+  const std::string words = hump_in_words(hump);
+  room.write(figure, room.is_wide_enough(words) ? words : fmt::format("hump +{:.2f}", hump.height),
              static_cast<double>(hump.top), top, std::array{Spot{0, 19, before}, Spot{0, 30, before}},
              kNoiseColour);
 }
@@ -74,79 +83,90 @@ void mark_hump(Figure& figure, NoteRoom& room, const NoiseHump& hump, double las
 std::string mark_bump(Figure& figure, NoteRoom& room, const Bump& bump, const CsvTable& metrics,
                       double last_step) {
   const auto top = static_cast<double>(bump.top);
-  const double end = bump.end ? static_cast<double>(*bump.end) : last_step;
-  const bool room_after = bump.end && end < 0.5 * last_step;
-  const double x = room_after ? end + 0.02 * last_step : top;
-  double y = value_at(metrics, "loss_induction", bump.top) - 0.4;
-  if (room_after) {
-    const double after = value_at(metrics, "loss", *bump.end);
-    const double last = last_of(metrics.numbers("loss"));
-    y = after - last < 0.5 ? last - 0.65 : after;  // below a loss that goes on as flat as the words
-  }
-  std::vector<Spot> spots;  // ever further from the bump
-  for (int further = 0; further < 300; further += 20)
-    spots.push_back(room_after ? Spot{1.0 * further, 0, 0} : Spot{-1.0 * further, 0, 1});
-  room.write(figure, 23, "bump, bends downward: " + start_top_end(bump.start, bump.top, bump.end), x, y,
-             spots, kInk);
+  const std::string words = bump_in_words(bump);
+  const Index at = bump.end.value_or(bump.top);
+  room.write(figure, room.is_wide_enough(words) ? words : "bump", static_cast<double>(at),
+             value_at(metrics, "loss", at), std::array{Spot{14, 0, 0}, Spot{14, 9, 0}}, kInk);
   figure.script.data("$bump", {{top}, {value_at(metrics, "loss", bump.top)}});
   return fmt::format(
       "$metrics using ($1 >= {} && $1 <= {} ? $1 : NaN):2 with lines linewidth 9 linecolor rgb "
       "'#cfcfcf', $bump using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}', ",
-      bump.start, end, kInk);
+      bump.start, bump.end ? static_cast<double>(*bump.end) : last_step, kInk);
 }
 
-void plot_losses(Figure& figure, const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
-                 Index vocabulary) {
-  const double chance = std::log(static_cast<double>(vocabulary));
-  const double last_step = static_cast<double>(formation.last_step);
+double highest_loss(const CsvTable& metrics, double chance) {
   double highest = chance;
   for (const Line& line : kLines)
     for (const double loss : metrics.numbers(line.column))
       if (std::isfinite(loss)) highest = std::max(highest, loss);
-  highest = std::ceil(2 * (highest + 0.5)) / 2;
+  return std::ceil(2 * (highest + 0.5)) / 2;
+}
 
-  place(figure, kLossPanel, "loss (nats)");
-  figure.script.line("set yrange [0:{}]", highest);
+/// What the loss panel shows beside the curves.
+struct Levels {
+  std::string floors;  ///< parts of a plot command
+  std::vector<EndLabel> labels;
+};
+
+Levels levels_of(const CsvTable& metrics, const CsvTable& floors, Index vocabulary, bool narrow) {
+  Levels levels{"", {chance_label(vocabulary, narrow)}};
+  for (const Line& line : kLines) {
+    levels.floors += floor_lines(floors, line.column, line.colour, line.floor_colour, levels.labels, narrow);
+    const double last = last_of(metrics.numbers(line.column));
+    if (!std::isfinite(last)) continue;
+    const std::string_view name = narrow ? line.label.substr(0, line.label.find(' ')) : line.label;
+    levels.labels.push_back({last, fmt::format("{} {:.2f}", name, last), line.colour});
+  }
+  return levels;
+}
+
+void plot_losses(Figure& figure, const Panel& panel, const CsvTable& metrics, const Levels& levels,
+                 const Formation& formation) {
+  const double chance = levels.labels.front().y;
+  const double last_step = static_cast<double>(formation.last_step);
+  const double highest = highest_loss(metrics, chance);
+  place(figure, panel, "loss (nats)");
+  set_y_axis(figure, panel, 0, highest);
   figure.script.line("set format x ''");
-  std::string command;
-  NoteRoom room(kLossPanel, last_step, highest);
+  NoteRoom room(panel, last_step, highest);
+  room.add_curve({0, last_step}, {chance, chance});
   for (const Line& line : kLines) room.add_curve(metrics.numbers("step"), metrics.numbers(line.column));
+  std::string command;
   if (formation.bump) command += mark_bump(figure, room, *formation.bump, metrics, last_step);
   if (formation.hump) mark_hump(figure, room, *formation.hump, last_step);
-  std::vector<EndLabel> labels{{chance, fmt::format("guessing: ln {} = {:.2f}", vocabulary, chance), kGrey}};
-  for (const Line& line : kLines)
-    command += floor_lines(floors, line.column, line.colour, line.floor_colour, labels);
+  command += levels.floors;
   command += fmt::format("{} with lines linewidth 1 dashtype 2 linecolor rgb '{}'", chance, kGrey);
   int column = 2;
-  for (const Line& line : kLines) {
-    const std::vector<double> losses = metrics.numbers(line.column);
+  for (const Line& line : kLines)
     command += fmt::format(", $metrics using 1:{} with {} linewidth 1.8 linecolor rgb '{}'", column++,
-                           line_style(losses), line.colour);
-    const double last = last_of(losses);
-    if (std::isfinite(last))
-      labels.push_back({last, fmt::format("{} {:.2f}", line.label, last), line.colour});
-  }
+                           line_style(metrics.numbers(line.column)), line.colour);
   if (formation.hump)
     command += fmt::format(", $hump using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}'",
                            kNoiseColour);
-  label_line_ends(figure, kLossPanel, 0, highest, labels);
-  figure.script.line("plot {}", command);
+  label_line_ends(figure, panel, 0, highest, levels.labels);
+  plot(figure, command);
+}
+
+std::vector<EndLabel> accuracy_label(const CsvTable& metrics) {
+  const double last = last_of(metrics.numbers("accuracy_induction"));
+  if (!std::isfinite(last)) return {};
+  return {{last, fmt::format("induction {:.0f} %", 100 * last), kInductionColour}};
 }
 
 /// Labels where the accuracy first was above 10, 50 and 90 %; returns these points.
-std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& metrics,
+std::vector<std::vector<double>> mark_crossings(Figure& figure, const Panel& panel, const CsvTable& metrics,
                                                 const Formation& formation) {
   std::vector<double> accuracies = metrics.numbers("accuracy_induction");
   for (double& accuracy : accuracies) accuracy *= 100;
-  NoteRoom room(kAccuracyPanel, static_cast<double>(formation.last_step), 100);
+  NoteRoom room(panel, static_cast<double>(formation.last_step), 100);
   room.add_curve(metrics.numbers("step"), accuracies);
   std::vector<std::vector<double>> points(2);
   const auto mark = [&](const std::optional<Index>& step, int percent, std::initializer_list<Spot> spots) {
     if (!step) return;
     points[0].push_back(static_cast<double>(*step));
     points[1].push_back(100 * value_at(metrics, "accuracy_induction", *step));
-    room.write(figure, 30 + percent, fmt::format("{} % at {}", percent, *step), points[0].back(),
-               points[1].back(), {spots.begin(), spots.size()}, kInductionColour);
+    room.write(figure, fmt::format("{} % at {}", percent, *step), points[0].back(), points[1].back(),
+               {spots.begin(), spots.size()}, kInductionColour);
   };
   // Above, to the left, and below the rise.
   mark(formation.onset, 10,
@@ -156,18 +176,16 @@ std::vector<std::vector<double>> mark_crossings(Figure& figure, const CsvTable& 
   return points;
 }
 
-void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& formation, Index tokens_a_step) {
+void plot_accuracy(Figure& figure, const Panel& panel, const CsvTable& metrics, const Formation& formation,
+                   Index tokens_a_step) {
   GnuplotScript& script = figure.script;
-  script.line("unset label\nunset arrow");
-  place(figure, kAccuracyPanel, "accuracy (%)");
+  script.line("unset arrow");
+  place(figure, panel, "accuracy (%)");
   script.line("set yrange [0:100]\nset ytics 0,50,100\nset format x '%g'");
-  label_x_axis(figure, kAccuracyPanel, fmt::format("training step ({} tokens each)", tokens_a_step));
-  const std::vector<std::vector<double>> crossings = mark_crossings(figure, metrics, formation);
+  label_x_axis(figure, panel, fmt::format("training step ({} tokens each)", tokens_a_step));
+  const std::vector<std::vector<double>> crossings = mark_crossings(figure, panel, metrics, formation);
   const std::vector<double> accuracies = metrics.numbers("accuracy_induction");
-  const double last = last_of(accuracies);
-  if (std::isfinite(last))
-    label_line_ends(figure, kAccuracyPanel, 0, 1,
-                    {{last, fmt::format("induction {:.0f} %", 100 * last), kInductionColour}});
+  label_line_ends(figure, panel, 0, 1, accuracy_label(metrics));
   std::string command = fmt::format("$metrics using 1:(100*$5) with {} linewidth 1.8 linecolor rgb '{}'",
                                     line_style(accuracies), kInductionColour);
   if (!crossings[0].empty()) {
@@ -175,28 +193,63 @@ void plot_accuracy(Figure& figure, const CsvTable& metrics, const Formation& for
     command += fmt::format(", $crossings using 1:2 with points pointtype 7 pointsize 0.7 linecolor rgb '{}'",
                            kInductionColour);
   }
-  script.line("plot {}", command);
+  plot(figure, command);
+}
+
+std::string title_of(const Formation& formation, Index last_step) {
+  if (formation.last_step == 0) return "Loss by kind of position";
+  if (formation.done) return "Learning to copy: loss by kind of position";
+  if (formation.half) return "Learning to copy, in part: loss by kind of position";
+  return fmt::format("Not learnt to copy by step {}: loss by kind of position", last_step);
+}
+
+/// What the plots have no room for.
+std::vector<ColouredWords> remarks_of(const Formation& formation, const CsvTable& floors, int panel_width,
+                                      bool narrow) {
+  std::vector<ColouredWords> remarks;
+  const NoteRoom room({0, panel_width, 0, 0}, 1, 1);
+  if (formation.hump && !room.is_wide_enough(hump_in_words(*formation.hump)))
+    remarks.push_back({hump_in_words(*formation.hump), kNoiseColour});
+  if (formation.bump && !room.is_wide_enough(bump_in_words(*formation.bump)))
+    remarks.push_back({bump_in_words(*formation.bump), kInk});
+  if (narrow)
+    remarks.push_back({floors.rows() > 0
+                           ? "dashed: guessing; thin level lines: the losses of the best predictors"
+                           : "dashed: guessing"});
+  return remarks;
 }
 
 }  // namespace
 
 Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
-                   const Config& config) {
+                   const Config& config, const FigureSize& size) {
   const auto last_step = static_cast<Index>(metrics.number(metrics.rows() - 1, "step"));
-  const std::string title =
-      formation.last_step == 0 ? "Loss by kind of position"
-      : formation.done         ? "Learning to copy: loss by kind of position"
-      : formation.half         ? "Learning to copy, in part: loss by kind of position"
-                       : fmt::format("Not learnt to copy by step {}: loss by kind of position", last_step);
-  Figure figure = start_figure("loss", kWidth, kHeight, title, run_in_words(config));
+  const bool narrow = is_narrow(size);
+  const Levels levels = levels_of(metrics, floors, config.model.vocabulary, narrow);
+  const int right = std::min(right_of_plots(size.width, levels.labels),
+                             right_of_plots(size.width, accuracy_label(metrics)));
+  PlotHeights heights = narrow ? kNarrow : kPage;
+  const int formation_height = kLine * static_cast<int>(formation_lines(formation, size.width).size());
+  heights.around += formation_height;
+  Sheet sheet = start_sheet("loss", size,
+                            {.title = title_of(formation, last_step),
+                             .subtitle = run_in_words(config),
+                             .remarks = remarks_of(formation, floors, right - kPlotLeft, narrow)},
+                            heights);
+  Figure& figure = sheet.figure;
   figure.script.data("$metrics",
                      {metrics.numbers("step"), metrics.numbers("loss"), metrics.numbers("loss_induction"),
                       metrics.numbers("loss_noise"), metrics.numbers("accuracy_induction")});
-  set_step_axis(figure, static_cast<double>(last_step));
+  const int loss_top = sheet.top + formation_height;
+  const int loss_bottom = loss_top + static_cast<int>(kLossShare * sheet.plots);
+  const Panel losses{kPlotLeft, right, loss_top, loss_bottom};
+  const Panel accuracy{kPlotLeft, right, loss_bottom + kGap, loss_top + sheet.plots + kGap};
+  set_step_axis(figure, losses, static_cast<double>(last_step));
   shade_formation(figure, formation);
-  plot_losses(figure, metrics, floors, formation, config.model.vocabulary);
-  plot_accuracy(figure, metrics, formation, config.train.batch * config.task.length);
-  return figure;
+  name_formation(figure, losses, formation);
+  plot_losses(figure, losses, metrics, levels, formation);
+  plot_accuracy(figure, accuracy, metrics, formation, config.train.batch * config.task.length);
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

@@ -4,11 +4,15 @@
 #include <array>
 #include <cmath>
 
+#include "tapehead/report/lettering.h"
+
 namespace tapehead {
 
 namespace {
 
-constexpr int kLabelGap = 17;  // pixels between the middles of two lines of text
+constexpr double kTicHeight = 30;  // pixels from one number of a y axis to the next, at least
+constexpr double kTicGap = 20;     // pixels between two numbers of an x axis, at least
+constexpr double kMostTics = 6;    // of an x axis
 constexpr std::array<std::string_view, 6> kHeadColours = {"#0072b2", "#d55e00", "#009e73",
                                                           "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -65,21 +69,24 @@ std::string run_in_words(const Config& config) {
   return fmt::format("{} · {}{}", runs_in_words(config), seeds_in_words(config.train), changed);
 }
 
-Figure start_figure(std::string name, int width, int height, std::string_view title,
-                    std::string_view subtitle) {
-  Figure figure{std::move(name), width, height, {}};
-  GnuplotScript& script = figure.script;
-  script.line("set datafile missing 'nan'");
-  script.line("set border 3 linecolor rgb '{}' linewidth 0.8", kGrey);
-  script.line("set tics nomirror out scale 0.5 font ',13' textcolor rgb '{}'", kInk);
-  script.line("set grid ytics linetype 1 linecolor rgb '{}' linewidth 0.6", kPaleGrey);
-  script.line("set key off");
-  script.line("set multiplot");
-  script.line("set label 1000 '{{/:Bold=19 '.{}.'}}' at screen {}, screen {} left textcolor rgb '{}'",
-              gnuplot_text(title), 20.0 / width, 1 - 26.0 / height, kInk);
-  script.line("set label 1001 {} at screen {}, screen {} left font ',13' textcolor rgb '{}'",
-              gnuplot_text(subtitle), 20.0 / width, 1 - 50.0 / height, kGrey);
-  return figure;
+std::string in_figures(double value, int decimals) {
+  const std::string figures = fmt::format("{:.{}f}", std::abs(value), decimals);
+  const bool is_zero = figures.find_first_not_of("0.") == std::string::npos;
+  return value < 0 && !is_zero ? "−" + figures : figures;
+}
+
+std::string with_sign(double value, int decimals) {
+  const std::string figures = in_figures(value, decimals);
+  const bool is_zero = figures.find_first_not_of("0.") == std::string::npos;
+  return value > 0 && !is_zero ? "+" + figures : figures;
+}
+
+void write(Figure& figure, std::string_view text, double x, double y, const Lettering& lettering) {
+  const std::string words =
+      lettering.is_bold ? "'{/:Bold '." + gnuplot_text(text) + ".'}'" : gnuplot_text(text);
+  figure.script.line("set label {} at screen {}, screen {} {}{} front font ',{}' textcolor rgb '{}'", words,
+                     x / figure.width, 1 - y / figure.height, lettering.align,
+                     lettering.is_upright ? " rotate by 90" : "", lettering.size, lettering.colour);
 }
 
 void place(Figure& figure, const Panel& panel, std::string_view y_label) {
@@ -87,70 +94,42 @@ void place(Figure& figure, const Panel& panel, std::string_view y_label) {
   figure.script.line("set rmargin at screen {}", static_cast<double>(panel.right) / figure.width);
   figure.script.line("set tmargin at screen {}", 1 - static_cast<double>(panel.top) / figure.height);
   figure.script.line("set bmargin at screen {}", 1 - static_cast<double>(panel.bottom) / figure.height);
-  figure.script.line("set label 1002 {} at screen {}, screen {} center rotate by 90 textcolor rgb '{}'",
-                     gnuplot_text(y_label), 14.0 / figure.width,
-                     1 - 0.5 * (panel.top + panel.bottom) / figure.height, kInk);
+  if (!y_label.empty())
+    write(figure, y_label, kEdge + 4, 0.5 * (panel.top + panel.bottom),
+          {.align = "center", .is_upright = true});
 }
 
 void label_x_axis(Figure& figure, const Panel& panel, std::string_view label) {
-  figure.script.line("set label 1003 {} at screen {}, screen {} center textcolor rgb '{}'",
-                     gnuplot_text(label), 0.5 * (panel.left + panel.right) / figure.width,
-                     1 - (panel.bottom + 45.0) / figure.height, kInk);
+  write(figure, label, 0.5 * (panel.left + panel.right), panel.bottom + kXAxis - 12, {.align = "center"});
 }
 
-void set_step_axis(Figure& figure, double last_step) {
-  if (last_step > 0)
-    figure.script.line("set xrange [0:{}]", last_step);
-  else
+void plot(Figure& figure, std::string_view command) { figure.script.line("plot {}\nunset label", command); }
+
+double tic_step(double range, double most_parts) {
+  double step = std::pow(10, std::floor(std::log10(range / most_parts)));
+  for (const double factor : {1.0, 2.0, 5.0, 10.0})
+    if (range / (factor * step) <= most_parts * (1 + 1e-9)) return factor * step;
+  return 10 * step;
+}
+
+void set_y_axis(Figure& figure, const Panel& panel, double low, double high) {
+  figure.script.line("set yrange [{}:{}]\nset ytics {}", low, high,
+                     tic_step(high - low, std::max(2.0, 1.0 * panel.height() / kTicHeight)));
+}
+
+void set_step_axis(Figure& figure, const Panel& panel, double last_step) {
+  if (last_step <= 0) {
     figure.script.line("set xrange [-1:1]\nset xtics (0)");
+    return;
+  }
+  const double number = text_width(fmt::format("{:.0f}", last_step), kText) + kTicGap;
+  figure.script.line("set xrange [0:{}]\nset xtics {}", last_step,
+                     std::max(1.0, tic_step(last_step, std::min(kMostTics, panel.width() / number))));
 }
 
 std::string_view line_style(const std::vector<double>& values) {
   const auto count = std::ranges::count_if(values, [](double value) { return std::isfinite(value); });
   return count == 1 ? "linespoints pointtype 7 pointsize 0.8" : "lines";
-}
-
-std::vector<double> spread(const std::vector<double>& wanted, double gap) {
-  struct Group {
-    double sum;  // of the places wanted for the first of the group
-    double count;
-    double first() const { return sum / count; }
-  };
-  std::vector<Group> groups;
-  for (const double place : wanted) {
-    Group group{place, 1};
-    while (!groups.empty() && groups.back().first() + gap * groups.back().count > group.first()) {
-      const Group before = groups.back();
-      groups.pop_back();
-      group.sum = before.sum + group.sum - gap * before.count * group.count;
-      group.count += before.count;
-    }
-    groups.push_back(group);
-  }
-  std::vector<double> places;
-  for (const Group& group : groups)
-    for (double i = 0; i < group.count; ++i) places.push_back(group.first() + gap * i);
-  return places;
-}
-
-void label_line_ends(Figure& figure, const Panel& panel, double low, double high,
-                     std::vector<EndLabel> labels) {
-  std::sort(labels.begin(), labels.end(), [](const EndLabel& a, const EndLabel& b) { return a.y < b.y; });
-  const double pixels = panel.bottom - panel.top;
-  std::vector<double> wanted;
-  for (const EndLabel& label : labels) wanted.push_back(pixels * (label.y - low) / (high - low));
-  std::vector<double> places = spread(wanted, kLabelGap);
-  // Not over the panel's top, and clear of the numbers of the axis below.
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    double& from_top = places[places.size() - 1 - i];
-    from_top = std::min(from_top, pixels - kLabelGap * static_cast<double>(i));
-  }
-  for (std::size_t i = 0; i < places.size(); ++i)
-    places[i] = std::max(places[i], kLabelGap * (static_cast<double>(i) + 0.3));
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    figure.script.line("set label {} {} at graph 1.012, graph {:.4f} left{} textcolor rgb '{}'", 100 + i,
-                       gnuplot_text(labels[i].text), places[i] / pixels,
-                       labels[i].is_minor ? " font ',13'" : "", labels[i].colour);
 }
 
 }  // namespace tapehead

@@ -38,8 +38,8 @@ TEST_CASE("a table of several kinds is drawn side by side, each kind named, and 
       svg_of_table(all_kinds({head_output(0, 1), head_output(0, 2), feed_forward_output(0)}));
   for (const std::string text :
        {"by kind of ablation", "zero", "mean", "resample", "pattern-preserving", "value-preserving",
-        "layer 0", "head 1", "head 2", "feed-forward", "on induction positions", "on noise positions",
-        "+0.50", "step 2000, 256 sequences"}) {
+        "layer 0", "head 1", "head 2", "feed-forward", "on induction (nats)", "on noise (nats)", "+0.50",
+        "step 2000, 256 sequences"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
@@ -68,7 +68,7 @@ TEST_CASE("kinds are drawn over many rows, and where a quantity is missing") {
   CHECK(contains(svg_of_table(many), "layer 3"));
   constexpr double missing = std::numeric_limits<double>::quiet_NaN();
   for (Ablation& one : many) one.change_induction = {missing, missing, missing};
-  CHECK(contains(svg_of_table(many), "on noise positions"));
+  CHECK(contains(svg_of_table(many), "on noise (nats)"));
 }
 
 TEST_CASE("kinds of different components cannot stand side by side") {

@@ -9,10 +9,12 @@ using namespace tapehead::testing;
 namespace {
 
 std::string svg_with(const Formation& formation) {
-  Figure figure = start_figure("window", 500, 300, "title", "subtitle");
-  place(figure, {60, 480, 80, 250}, "y");
+  Figure figure{"window", 500, 300, {}};
+  const Panel panel{60, 480, 80, 250};
+  place(figure, panel, "y");
   shade_formation(figure, formation);
-  figure.script.line("plot [0:{}] [0:1] 0.5 with lines", formation.last_step);
+  name_formation(figure, panel, formation);
+  plot(figure, fmt::format("[0:{}] [0:1] 0.5 with lines", formation.last_step));
   return svg_of(figure);
 }
 
@@ -34,4 +36,13 @@ TEST_CASE("what has not formed says so, and is shaded only from an onset on") {
   const std::string none = svg_with({.last_step = 200});
   CHECK(contains(none, "not above 10 % by step 200"));
   CHECK_FALSE(contains(none, kShadeInSvg));
+}
+
+TEST_CASE(
+    "the words for a formation break where the figure is narrow, and there are none where nothing is known") {
+  const Formation open{.last_step = 200, .onset = 40};
+  CHECK(formation_lines(open, 880).size() == 1);
+  CHECK(formation_lines(open, 440).size() == 2);
+  CHECK(formation_in_words({}).empty());
+  CHECK(formation_lines({}, 440).empty());
 }

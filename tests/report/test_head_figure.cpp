@@ -37,11 +37,11 @@ TEST_CASE("the head figure has a panel a score with its definition, and every he
   const Formation formation{.last_step = 100, .onset = 20, .half = 50, .done = 80};
   const std::string svg = svg_of(head_figure(scores_of(2, 2), kChance, formation, config_of(2, 2)));
   for (const std::string text :
-       {"What every head looks at, over training", "previous token", "mean weight on position q - 1",
-        "induction", "mean weight on the positions after earlier copies", "layer 0 head 0: 0.90",
-        "layer 0 head 1: 0.10", "layer 1 head 1: 0.80", "layer 0 head 1: 0.05", "even attention: 0.07",
-        "even attention: 0.06", "accuracy 10 % to 90 %: steps 20 to 80", "attention weight",
-        "training step"}) {
+       {"What every head looks at, over training", "previous token",
+        "mean weight on position q − 1, over queries q ≥ 1", "induction",
+        "mean weight on the positions after earlier copies", "layer 0 head 0: 0.90", "layer 0 head 1: 0.10",
+        "layer 1 head 1: 0.80", "layer 0 head 1: 0.05", "even attention: 0.07", "even attention: 0.06",
+        "accuracy 10 % to 90 %: steps 20 to 80", "attention weight", "training step"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
@@ -52,10 +52,10 @@ TEST_CASE("of many heads the head figure labels those that end highest") {
   CHECK(contains(svg, "layer 0 head 0: 0.90"));
   CHECK(contains(svg, "layer 1 head 7: 0.80"));
   CHECK_FALSE(contains(svg, "layer 3 head 7"));
-  CHECK(contains(svg, "22 more, below"));
+  CHECK(contains(svg, "22 more below"));
   // With as many as there is room for, no head is left out.
   CHECK_FALSE(contains(svg_of(head_figure(scores_of(1, 11), kChance, {.last_step = 100}, config_of(1, 11))),
-                       "more, below"));
+                       "more below"));
 }
 
 TEST_CASE("the head figure can be drawn from one evaluation, and without induction queries") {
@@ -79,7 +79,7 @@ TEST_CASE("the head figure has panels for copying and K-composition where the ta
                  layer == std::string("1") ? "0.41" : ""});
   const std::string svg = svg_of(head_figure(table, kChance, {.last_step = 100}, config_of(2, 1)));
   for (const std::string text :
-       {"copying", "share of what the head adds", "layer 1 head 0: 0.75", "all tokens alike: -0.97",
+       {"copying", "share of what the head adds", "layer 1 head 0: 0.75", "all tokens alike: −0.97",
         "k composition", "layer 1 head 0: 0.41", "random matrices: 0.1", "training step"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));

@@ -71,7 +71,7 @@ TEST_CASE("the loss figure names each floor with its loss, chance once, and none
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
-  for (const std::string text : {"chance", "3.63", "4.26", "nan"}) {
+  for (const std::string text : {"chance", " 3.63", " 4.26", "nan"}) {
     CAPTURE(text);
     CHECK_FALSE(contains(svg, text));
   }

@@ -3,7 +3,7 @@
 
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/nn/transformer.h"
-#include "tapehead/report/gnuplot.h"
+#include "tapehead/report/style.h"
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/config.h"
 
@@ -26,6 +26,6 @@ std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
 /// the titles, are of the model's heads.
 Figure attention_figure(const Transformer& model, const Batch& sequence,
                         const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
-                        const Config& config, Index step);
+                        const Config& config, Index step, const FigureSize& size = kPageSize);
 
 }  // namespace tapehead

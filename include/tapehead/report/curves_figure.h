@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tapehead/report/gnuplot.h"
+#include "tapehead/report/style.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
 
@@ -28,6 +28,7 @@ Band band_of(std::span<const CsvTable> runs, std::string_view column);
 /// from quartile to quartile; where it ends before the longest run, its label says at which step. `runs` are
 /// metrics tables, a config each; `floors` is the floors.csv that they have in common, without rows where
 /// there is none. Throws Error for no run, and for a table of metrics without rows.
-Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std::span<const Config> configs);
+Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std::span<const Config> configs,
+                     const FigureSize& size = kPageSize);
 
 }  // namespace tapehead

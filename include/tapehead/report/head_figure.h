@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tapehead/interp/head_scores.h"
-#include "tapehead/report/gnuplot.h"
+#include "tapehead/report/style.h"
 #include "tapehead/study/formation.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
@@ -13,6 +13,6 @@ namespace tapehead {
 /// line a head, with the score of chance and the steps in which the heads form. `heads` is a run's table of
 /// head scores; `chance` is of its evaluation batch.
 Figure head_figure(const CsvTable& heads, const ScoreValues& chance, const Formation& formation,
-                   const Config& config);
+                   const Config& config, const FigureSize& size = kPageSize);
 
 }  // namespace tapehead

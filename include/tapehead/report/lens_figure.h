@@ -1,7 +1,7 @@
 /// What could be read out of the residual stream after every layer.
 #pragma once
 
-#include "tapehead/report/gnuplot.h"
+#include "tapehead/report/style.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
 
@@ -9,6 +9,6 @@ namespace tapehead {
 
 /// Above, the loss by kind of position against the place of read-out, with ln V; below, the accuracy on
 /// induction positions. `lens` is a table as lens_table makes it.
-Figure lens_figure(const CsvTable& lens, const Config& config);
+Figure lens_figure(const CsvTable& lens, const Config& config, const FigureSize& size = kPageSize);
 
 }  // namespace tapehead

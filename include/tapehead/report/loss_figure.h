@@ -1,7 +1,7 @@
 /// The loss by kind of position over a run: plateau, drop and hump at one look.
 #pragma once
 
-#include "tapehead/report/gnuplot.h"
+#include "tapehead/report/style.h"
 #include "tapehead/study/formation.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/csv.h"
@@ -12,6 +12,6 @@ namespace tapehead {
 /// below, the accuracy on induction positions. `metrics` is a run's metrics table, `floors` its table of
 /// floors, or one without rows.
 Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
-                   const Config& config);
+                   const Config& config, const FigureSize& size = kPageSize);
 
 }  // namespace tapehead
