@@ -1,5 +1,7 @@
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <utility>
 
@@ -15,14 +17,62 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DrawnFigures plot_run(const RunDirectory& run) {
+/// What stands between commas. Throws UsageError for an empty part.
+std::vector<std::string> parts_of(const Arguments& arguments, const std::string& option) {
+  std::vector<std::string> parts;
+  const std::string list = arguments.text(option);
+  for (std::size_t from = 0; from <= list.size(); from += parts.back().size() + 1) {
+    parts.push_back(list.substr(from, list.find(',', from) - from));
+    if (parts.back().empty())
+      throw UsageError(fmt::format("--{}: expected names with commas between them, got '{}'", option, list));
+  }
+  return parts;
+}
+
+std::vector<FigureFormat> formats_of(const Arguments& arguments) {
+  std::vector<FigureFormat> formats;
+  for (const std::string& part : parts_of(arguments, "format")) {
+    const auto found = std::ranges::find(kFigureFormats, part, &FigureFormatName::name);
+    if (found == kFigureFormats.end())
+      throw UsageError(fmt::format("--format: expected svg, png or pdf, got '{}'", part));
+    if (std::ranges::find(formats, found->format) == formats.end()) formats.push_back(found->format);
+  }
+  return formats;
+}
+
+/// One side of a size in pixels.
+int pixels_of(std::string_view text, const std::string& size, int least) {
+  int pixels = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pixels);
+  if (error != std::errc() || end != text.data() + text.size() || pixels < least ||
+      pixels > FigureSize::kMost)
+    throw UsageError(fmt::format(
+        "--size: expected column, page, WIDTH or WIDTHxHEIGHT, in pixels from {} and {} to {}, got '{}'",
+        FigureSize::kLeastWidth, FigureSize::kLeastHeight, FigureSize::kMost, size));
+  return pixels;
+}
+
+FigureSize size_of(const Arguments& arguments) {
+  const std::string size = arguments.text("size");
+  if (size == "column") return kColumnSize;
+  if (size == "page") return kPageSize;
+  const std::string_view sides = size;
+  const std::size_t cross = sides.find('x');
+  const int width = pixels_of(sides.substr(0, cross), size, FigureSize::kLeastWidth);
+  return {width, cross == std::string_view::npos
+                     ? 0
+                     : pixels_of(sides.substr(cross + 1), size, FigureSize::kLeastHeight)};
+}
+
+DrawnFigures plot_run(const RunDirectory& run, const FigureOptions& options) {
+  if (!options.only.empty()) return draw_figures(run, options);
   for (const auto& [table, command] :
        {std::pair(run.metrics_file(), "train"), std::pair(run.heads_file(), "train"),
         std::pair(run.table_file("ablation"), "ablate")})
     if (!fs::exists(table))
       spdlog::warn("{} is not there, and its figure is left out; tapehead {} makes it", table.string(),
                    command);
-  return draw_figures(run);
+  return draw_figures(run, options);
 }
 
 /// The innermost folder that all the runs are in.
@@ -42,28 +92,47 @@ fs::path folder_of(const std::vector<RunDirectory>& runs) {
   return common;
 }
 
+std::string epilogue() {
+  std::string text = "\nFigures of a run, and what makes the data that they show:\n";
+  for (const FigureOfRun& figure : kFiguresOfRun)
+    text += fmt::format("  {:<13}tapehead {}\n", figure.name, figure.command);
+  return text +
+         fmt::format(
+             "The figure of several runs is {}.\n\nThe letters are of the same size in every figure. A "
+             "column is {} pixels wide, 85 mm in a PDF,\nand a page {}, 170 mm; without a HEIGHT a "
+             "figure is as high as what it shows needs.\n",
+             kFigureOfRuns, kColumnSize.width, kPageSize.width);
+}
+
 }  // namespace
 
 int plot_command(const Words& words) {
   Arguments arguments(
-      "plot",
-      "Draws a run's figures, as PNG and SVG, into its folder figures/; of several runs, their "
-      "curves in one figure.",
+      "plot", "Draws a run's figures into its folder figures/; of several runs, their curves in one figure.",
       "RUN...");
-  arguments.options()(
+  arguments.options()("only", "draw these alone, by name, with commas between them",
+                      cxxopts::value<std::string>(),
+                      "NAMES")("format", "svg, png (twice the pixels) and pdf, with commas between them",
+                               cxxopts::value<std::string>()->default_value("svg,png"), "FORMATS")(
+      "size", "column or page of a paper, or pixels: WIDTH or WIDTHxHEIGHT",
+      cxxopts::value<std::string>()->default_value("page"), "SIZE")(
       "out", "where the figure of several runs goes (default: figures/ in the folder that they are in)",
       cxxopts::value<std::string>(), "DIR");
+  arguments.epilogue(epilogue());
   if (!arguments.parse(words)) return 0;
+  FigureOptions options{.size = size_of(arguments), .formats = formats_of(arguments)};
+  if (arguments.has("only")) options.only = parts_of(arguments, "only");
   std::vector<RunDirectory> runs;
   for (const std::string& path : arguments.positionals()) runs.push_back(RunDirectory::open(path));
+  require_figure_names(options.only, runs.size());
   if (runs.size() == 1 && arguments.has("out"))
     throw UsageError("--out goes with several runs; one run's figures are drawn into the run");
   DrawnFigures drawn;
   if (runs.size() == 1)
-    drawn = plot_run(runs.front());
+    drawn = plot_run(runs.front(), options);
   else
     drawn.files = draw_curves(
-        runs, arguments.has("out") ? fs::path(arguments.text("out")) : folder_of(runs) / "figures");
+        runs, arguments.has("out") ? fs::path(arguments.text("out")) : folder_of(runs) / "figures", options);
   for (const fs::path& figure : drawn.files) std::cout << figure.string() << "\n";
   for (const std::string& fault : drawn.faults) spdlog::error("{}", fault);
   return drawn.faults.empty() ? 0 : 1;

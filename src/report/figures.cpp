@@ -1,10 +1,13 @@
 #include "tapehead/report/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "tapehead/base/nearest.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/ablation_figure.h"
@@ -33,8 +36,8 @@ namespace fs = std::filesystem;
 /// Beyond it the arithmetic of axes overflows.
 constexpr double kLargest = 1e300;
 
-/// The table, which is in this file. Throws Error for a number that no axis can hold.
-CsvTable drawable(CsvTable table, const fs::path& file) {
+/// The table. Throws Error for a number that no axis can hold.
+CsvTable drawable(CsvTable table) {
   for (const std::string& column : table.columns())
     for (Index row = 0; row < table.rows(); ++row) {
       const std::string& cell = table.cell(row, column);
@@ -42,34 +45,41 @@ CsvTable drawable(CsvTable table, const fs::path& file) {
       std::from_chars(cell.data(), cell.data() + cell.size(), value);
       require(!std::isfinite(value) || std::abs(value) <= kLargest,
               "[figures] expected numbers that can be drawn, got {} as {} in row {} of {}", cell, column,
-              row + 1, file.string());
+              row + 1, table.file().string());
     }
   return table;
 }
 
 /// The table in a file, or one without rows where there is no file yet.
 CsvTable table_in(const fs::path& file) {
-  return fs::exists(file) ? drawable(CsvTable::read(file), file) : CsvTable({});
+  return fs::exists(file) ? drawable(CsvTable::read(file)) : CsvTable({});
 }
 
-CsvTable metrics_of(const RunDirectory& run) { return drawable(whole_metrics(run), run.metrics_file()); }
+CsvTable metrics_of(const RunDirectory& run) { return drawable(whole_metrics(run)); }
 
 /// The accuracy without an ablation, on the same sequences, or NaN.
 double plain_accuracy(const CsvTable& ablations) {
   return ablations.has("accuracy_plain") ? ablations.number(0, "accuracy_plain") : std::nan("");
 }
 
-/// Draws figures one by one, and goes on after one that cannot be drawn.
+/// Draws figures one by one, those that are asked for, and goes on after one that cannot be drawn.
 class Drawing {
  public:
-  explicit Drawing(fs::path folder) : folder_(std::move(folder)) {}
+  Drawing(const RunDirectory& run, const FigureOptions& options) : run_(run), options_(options) {}
 
-  /// `figure_of` gives the figure, or nothing where there are no data yet.
+  /// `figure_of` gives the figure in this size, or nothing where there are no data yet.
   template <class FigureOf>
-  void add(const FigureOf& figure_of) {
+  void add(std::string_view name, const FigureOf& figure_of) {
+    const bool is_named = std::ranges::find(options_.only, name) != options_.only.end();
+    if (!options_.only.empty() && !is_named) return;
     try {
-      if (const std::optional<Figure> figure = figure_of())
-        for (fs::path& file : draw(*figure, folder_)) drawn_.files.push_back(std::move(file));
+      const std::optional<Figure> figure = figure_of(options_.size);
+      if (!figure && !is_named) return;
+      require(figure.has_value(), "[figures] {} has no data for the figure {} yet; tapehead {} makes them",
+              run_.path().string(), name,
+              std::ranges::find(kFiguresOfRun, name, &FigureOfRun::name)->command);
+      for (fs::path& file : draw(*figure, run_.figures_folder(), options_.formats))
+        drawn_.files.push_back(std::move(file));
     } catch (const Error& error) {
       if (std::ranges::find(drawn_.faults, error.what()) == drawn_.faults.end())
         drawn_.faults.emplace_back(error.what());
@@ -79,7 +89,8 @@ class Drawing {
   DrawnFigures drawn() && { return std::move(drawn_); }
 
  private:
-  fs::path folder_;
+  const RunDirectory& run_;
+  const FigureOptions& options_;
   DrawnFigures drawn_;
 };
 
@@ -91,21 +102,23 @@ Formation formation_in(const CsvTable& metrics, const Config& config) {
 /// What the training wrote: losses and scores over its steps.
 void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
-  drawing.add([&]() -> std::optional<Figure> {
+  drawing.add("loss", [&](const FigureSize& size) -> std::optional<Figure> {
     const CsvTable metrics = metrics_of(run);
     if (metrics.rows() == 0) return std::nullopt;
-    return loss_figure(metrics, table_in(run.table_file("floors")), formation_in(metrics, config), config);
+    return loss_figure(metrics, table_in(run.table_file("floors")), formation_in(metrics, config), config,
+                       size);
   });
-  drawing.add([&]() -> std::optional<Figure> {
-    const CsvTable heads = drawable(whole_heads(run), run.heads_file());
+  drawing.add("heads", [&](const FigureSize& size) -> std::optional<Figure> {
+    const CsvTable heads = drawable(whole_heads(run));
     if (heads.rows() == 0) return std::nullopt;
     return head_figure(heads, chance_scores(evaluation_batch(config), config.model.vocabulary),
-                       formation_in(metrics_of(run), config), config);
+                       formation_in(metrics_of(run), config), config, size);
   });
 }
 
 /// What the last checkpoint's heads look at in one sequence of the evaluation batch.
-Figure figure_of_attention(const RunDirectory& run) {
+std::optional<Figure> figure_of_attention(const RunDirectory& run, const FigureSize& size) {
+  if (run.config().model.layers == 0 || run.checkpoint_steps().empty()) return std::nullopt;
   const Checkpoint checkpoint = latest_run_checkpoint(run);
   const Config& config = checkpoint.config;
   const std::unique_ptr<Task> task = task_of(checkpoint);
@@ -113,29 +126,35 @@ Figure figure_of_attention(const RunDirectory& run) {
   const Batch sequence = sequence_to_show(batch);
   return attention_figure(checkpoint.model, sequence,
                           token_signs(sequence.inputs, config.model.vocabulary, task->tokenizer().get()),
-                          score_heads(checkpoint.model, batch), config, checkpoint.step);
+                          score_heads(checkpoint.model, batch), config, checkpoint.step, size);
 }
 
 /// What was made of a checkpoint later: a figure for each table that has rows.
 void add_figures_of_findings(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
   const auto add = [&](std::string_view name, const auto& figure_of) {
-    drawing.add([&]() -> std::optional<Figure> {
+    drawing.add(name, [&](const FigureSize& size) -> std::optional<Figure> {
       const CsvTable table = table_in(run.table_file(name));
       if (table.rows() == 0) return std::nullopt;
-      return figure_of(table);
+      return figure_of(table, size);
     });
   };
-  add("ablation",
-      [&](const CsvTable& table) { return ablation_figure(table, plain_accuracy(table), config); });
-  add("shapley", [&](const CsvTable& table) {
-    return shapley_figure(table, table_in(run.table_file("interactions")), config);
+  add("ablation", [&](const CsvTable& table, const FigureSize& size) {
+    return ablation_figure(table, plain_accuracy(table), config, size);
   });
-  add("patching", [&](const CsvTable& table) { return patching_figure(table, config); });
-  add("composition", [&](const CsvTable& table) { return composition_figure(table, config); });
-  add("eigenvalues", [&](const CsvTable& table) { return eigenvalue_figure(table, config); });
-  add("attribution", [&](const CsvTable& table) { return attribution_figure(table, config); });
-  add("lens", [&](const CsvTable& table) { return lens_figure(table, config); });
+  add("shapley", [&](const CsvTable& table, const FigureSize& size) {
+    return shapley_figure(table, table_in(run.table_file("interactions")), config, size);
+  });
+  add("patching",
+      [&](const CsvTable& table, const FigureSize& size) { return patching_figure(table, config, size); });
+  add("composition",
+      [&](const CsvTable& table, const FigureSize& size) { return composition_figure(table, config, size); });
+  add("eigenvalues",
+      [&](const CsvTable& table, const FigureSize& size) { return eigenvalue_figure(table, config, size); });
+  add("attribution",
+      [&](const CsvTable& table, const FigureSize& size) { return attribution_figure(table, config, size); });
+  add("lens",
+      [&](const CsvTable& table, const FigureSize& size) { return lens_figure(table, config, size); });
 }
 
 /// The floors that the runs share, or none.
@@ -149,16 +168,29 @@ CsvTable common_floors(std::span<const RunDirectory> runs) {
 
 }  // namespace
 
-DrawnFigures draw_figures(const RunDirectory& run) {
-  Drawing drawing(run.figures_folder());
+void require_figure_names(const std::vector<std::string>& names, std::size_t runs) {
+  std::vector<std::string_view> known;
+  for (const FigureOfRun& figure : kFiguresOfRun) known.push_back(figure.name);
+  if (runs > 1) known = {kFigureOfRuns};
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError(fmt::format("[figures] no figure '{}' of {}; the nearest is {}, and there {} {}", name,
+                                   runs > 1 ? "several runs" : "one run", nearest(name, known),
+                                   known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+}
+
+DrawnFigures draw_figures(const RunDirectory& run, const FigureOptions& options) {
+  require_figure_names(options.only, 1);
+  Drawing drawing(run, options);
   add_figures_of_training(drawing, run);
-  if (run.config().model.layers > 0 && !run.checkpoint_steps().empty())
-    drawing.add([&]() -> std::optional<Figure> { return figure_of_attention(run); });
+  drawing.add("attention", [&](const FigureSize& size) { return figure_of_attention(run, size); });
   add_figures_of_findings(drawing, run);
   return std::move(drawing).drawn();
 }
 
-std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::path& folder) {
+std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::path& folder,
+                                  const FigureOptions& options) {
+  require_figure_names(options.only, 2);
   std::vector<CsvTable> metrics;
   std::vector<Config> configs;
   for (const RunDirectory& run : runs) {
@@ -166,7 +198,7 @@ std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::
     require(metrics.back().rows() > 0, "[figures] {} holds no evaluation yet", run.metrics_file().string());
     configs.push_back(run.config());
   }
-  return draw(curves_figure(metrics, common_floors(runs), configs), folder);
+  return draw(curves_figure(metrics, common_floors(runs), configs, options.size), folder, options.formats);
 }
 
 }  // namespace tapehead

@@ -98,6 +98,12 @@ wrong_calls() {
   refuses "expected a folder, got ''" -- sweep tiny.toml --out ''
   refuses --out 'several runs' -- formation run --out table.csv
   refuses --out 'several runs' -- plot run --out figures
+  refuses "'los'" 'the nearest is loss' attention shapley -- plot run --only heads,los
+  refuses --only "'loss,'" -- plot run --only loss,
+  refuses --format "'gif'" 'svg, png or pdf' -- plot run --format png,gif
+  for size in wide 319 4001 440x 440x199 x440 440x500x3 -440; do
+    refuses --size "'$size'" 'column, page, WIDTH or WIDTHxHEIGHT' -- plot run "--size=$size"
+  done
 }
 
 wrong_configs() {
@@ -164,6 +170,14 @@ looking_at_a_run() {
   expect 0 plot run
   check "plot: expected a figure" test -s out
   while IFS= read -r figure; do check "plot: expected $figure" test -s "$figure"; done < out
+  expect 0 plot run --only heads,loss --format pdf,png --size column
+  check "$call: expected two figures in two formats" test "$(xargs -n 1 basename < out | xargs)" = \
+    "loss.pdf loss.png heads.pdf heads.png"
+  expect 1 plot run --only loss,lens --format png
+  prints loss.png
+  says 'run has no data for the figure lens yet; tapehead lens RUN makes them'
+  expect 1 plot run --only loss --size 440x200
+  says 'expected a height of at least' 'the figure loss'
 
   cp run/ablation.csv table
   expect 0 ablate run --head 0.1
@@ -360,6 +374,9 @@ formation_of_runs() {
   rm -r foreign
   expect 0 plot run other
   check "$call: expected the figure beside the runs" test "$(xargs < out)" = "figures/curves.svg figures/curves.png"
+  refuses "'loss'" 'several runs' curves -- plot run other --only loss
+  expect 0 plot run other --out drawn --only curves --format pdf --size 500
+  check "$call: expected a PDF alone" test "$(ls drawn)" = curves.pdf
   expect 0 plot run other --out drawn
   check "$call: expected the figure in drawn" test -s drawn/curves.png
   rm -r other figures drawn
@@ -467,8 +484,9 @@ benchmarks() {
 
 failures_while_running() {
   mkdir no_programs
-  PATH=$PWD/no_programs expect 1 plot run
-  says gnuplot-nox
+  PATH=$PWD/no_programs expect 1 plot run --format svg,png,pdf
+  says gnuplot-nox "run's CSV files"
+  check "$call: expected it said once" test "$(grep -c gnuplot-nox err)" -eq 1
   expect 1 train tiny.toml --out diverged --set train.optimizer=sgd --set train.learning_rate=1e30 --set train.clip=0
   says error 'not finite at step'
   cp -r run cut

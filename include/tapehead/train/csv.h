@@ -34,6 +34,8 @@ class CsvTable {
 
   Index rows() const { return static_cast<Index>(rows_.size()); }
   const std::vector<std::string>& columns() const { return columns_; }
+  /// That it was read from; empty for another.
+  const std::filesystem::path& file() const { return file_; }
   bool has(std::string_view column) const;
   /// Throws Error, with the nearest name and the file it was read from, for a column that is not there.
   const std::string& cell(Index row, std::string_view column) const;
@@ -57,7 +59,7 @@ class CsvTable {
 
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;
-  std::filesystem::path file_;  // that it was read from
+  std::filesystem::path file_;
 };
 
 }  // namespace tapehead
