@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tapehead/text/display.h"
+
 namespace tapehead::app {
 
 namespace {
-
-/// How many characters a terminal shows for UTF-8 text: bytes that do not continue another.
-std::size_t shown_width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 bool looks_like_a_number(const std::string& text) {
   return text == "-" || text.find_first_of("0123456789") == 0 ||
@@ -29,14 +25,14 @@ std::string TextTable::text() const {
   std::vector<bool> numeric(columns, true);
   for (std::size_t row = 0; row < rows_.size(); ++row)
     for (std::size_t i = 0; i < columns; ++i) {
-      widths[i] = std::max(widths[i], shown_width(rows_[row][i]));
+      widths[i] = std::max(widths[i], static_cast<std::size_t>(display_width(rows_[row][i])));
       if (row > 0 && !looks_like_a_number(rows_[row][i])) numeric[i] = false;
     }
   std::string text;
   for (const std::vector<std::string>& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i < columns; ++i) {
-      const std::string padding(widths[i] - shown_width(row[i]), ' ');
+      const std::string padding(widths[i] - static_cast<std::size_t>(display_width(row[i])), ' ');
       line += fmt::format("{}{}{}", i == 0 ? "" : "  ", numeric[i] ? padding : "", row[i]);
       if (!numeric[i]) line += padding;
     }

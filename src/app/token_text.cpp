@@ -4,6 +4,7 @@
 
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
+#include "tapehead/text/display.h"
 
 namespace tapehead::app {
 
@@ -50,13 +51,14 @@ std::string TokenText::label(std::int32_t id) const {
   std::string_view bytes = tokenizer_->bytes_of(id);
   std::string text;
   for (std::size_t length = 0; !bytes.empty(); bytes.remove_prefix(length)) {
-    length = first_character(bytes).length;
+    const Utf8Character character = first_character(bytes);
+    length = character.length;
     const std::string_view piece = bytes.substr(0, length);
     if (piece == "\"" || piece == "\\")
       text += fmt::format("\\{}", piece);
     else if (piece == "\n")
       text += "\\n";
-    else if (is_printable(piece))
+    else if (character.kind == Utf8Character::Kind::whole && is_shown(character.code_point))
       text += piece;
     else
       for (const char byte : piece) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));

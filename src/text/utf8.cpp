@@ -1,7 +1,5 @@
 #include "tapehead/text/utf8.h"
 
-#include <algorithm>
-
 #include <utility>
 
 namespace tapehead {
@@ -58,8 +56,13 @@ std::size_t find_invalid_utf8(std::string_view text) {
 }
 
 bool is_printable(std::string_view text) {
-  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  return find_invalid_utf8(text) == std::string_view::npos && std::ranges::none_of(text, control);
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    const char32_t c = character.code_point;
+    if (character.kind != Utf8Character::Kind::whole || c < 0x20 || (c >= 0x7F && c < 0xA0)) return false;
+    text.remove_prefix(character.length);
+  }
+  return true;
 }
 
 std::string utf8_of(char32_t code_point) {

@@ -133,3 +133,9 @@ TEST_CASE("what a stream prints does not depend on the pieces that the bytes com
     if (find_invalid_utf8(bytes) == std::string::npos) CHECK(whole == bytes);
   }
 }
+
+TEST_CASE("text with control characters of any kind is not printable, and all other text is") {
+  for (const char* text : {"", "plain", "é 漢🙂", "e\u0301", "\u00a0"}) CHECK(is_printable(text));
+  for (const char* text : {"\x1b[0m", "a\n", "\x7f", "\u0080", "\u009b", "\u009f", "a\xff", "\xe6\xbc"})
+    CHECK_FALSE(is_printable(text));
+}

@@ -32,7 +32,7 @@ Utf8Character first_character(std::string_view text);
 /// The offset of the first byte that is in no character; npos for valid UTF-8.
 std::size_t find_invalid_utf8(std::string_view text);
 
-/// Whether text is valid UTF-8 without ASCII's control characters, so that it may be shown as it is.
+/// Whether text is valid UTF-8 without control characters, so that it may be shown as it is.
 bool is_printable(std::string_view text);
 
 /// The bytes of a code point; those of kReplacementCharacter for a surrogate and above U+10FFFF.
