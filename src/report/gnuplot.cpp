@@ -13,6 +13,7 @@
 
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
+#include "tapehead/report/glyphs.h"
 
 extern char** environ;
 
@@ -135,17 +136,6 @@ std::string terminal(const Figure& figure, FigureFormat format) {
       kPoints);
 }
 
-fs::path drawn(const Figure& figure, const fs::path& folder, FigureFormat format) {
-  const auto& name = std::ranges::find(kFigureFormats, format, &FigureFormatName::format)->name;
-  fs::path file = folder / fmt::format("{}.{}", figure.name, name);
-  std::string content = run_gnuplot(
-      fmt::format("set encoding utf8\nset terminal {}\n{}", terminal(figure, format), figure.script.text()),
-      file);
-  if (format == FigureFormat::svg) name_fallback_fonts(content);
-  replace_file(file, content, "figures");
-  return file;
-}
-
 }  // namespace
 
 void GnuplotScript::data(std::string_view name, const std::vector<std::vector<double>>& columns) {
@@ -178,8 +168,27 @@ std::vector<fs::path> draw(const Figure& figure, const fs::path& folder,
   fs::create_directories(folder, failure);
   require(!failure, "[figures] cannot make the folder {}: {}", folder.string(), failure.message());
   std::vector<fs::path> files;
-  for (const FigureFormat format : formats) files.push_back(drawn(figure, folder, format));
+  for (const FigureFormat format : formats) {
+    const auto* name = std::ranges::find(kFigureFormats, format, &FigureFormatName::format);
+    files.push_back(folder / fmt::format("{}.{}", figure.name, name->name));
+    draw_as(figure, files.back());
+  }
   return files;
+}
+
+void draw_as(const Figure& figure, const fs::path& file) {
+  const auto* found = std::ranges::find_if(kFigureFormats, [&](const FigureFormatName& format) {
+    return file.extension() == fmt::format(".{}", format.name);
+  });
+  require(found != kFigureFormats.end(), "[figures] expected a file that ends in .svg, .png or .pdf, got {}",
+          file.string());
+  const bool is_svg = found->format == FigureFormat::svg;
+  // Whoever shows an SVG has fonts of their own.
+  const std::string script = is_svg ? figure.script.text() : with_known_glyphs(figure.script.text());
+  std::string content = run_gnuplot(
+      fmt::format("set encoding utf8\nset terminal {}\n{}", terminal(figure, found->format), script), file);
+  if (is_svg) name_fallback_fonts(content);
+  replace_file(file, content, "figures");
 }
 
 }  // namespace tapehead

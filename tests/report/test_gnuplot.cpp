@@ -132,6 +132,19 @@ TEST_CASE("a figure can be drawn by several at once, each whole, and nothing els
   CHECK(png_size(folder.path() / "line.png") == std::array{800, 600});
 }
 
+TEST_CASE("a figure can be drawn as one file, of the type that its name ends in") {
+  const AwkwardFolder folder;
+  draw_as(line_figure(), folder.path() / "line.png");
+  CHECK(files_in(folder.path()) == 1);
+  CHECK(png_size(folder.path() / "line.png") == std::array{800, 600});
+  draw_as(line_figure(), folder.path() / "line.svg");
+  CHECK(contains(contents(folder.path() / "line.svg"), "width=\"400\" height=\"300\""));
+  for (const char* name : {"line", "line.pdf", "line.PNG", ".png"})
+    CHECK_THROWS_AS(draw_as(line_figure(), folder.path() / name), Error);
+  CHECK_THROWS_AS(draw_as(line_figure(), folder.path() / "nowhere" / "line.png"), Error);
+  CHECK(files_in(folder.path()) == 2);
+}
+
 TEST_CASE("a folder that cannot be made is an error") {
   const AwkwardFolder folder;
   std::ofstream(folder.path() / "file") << "in the way";

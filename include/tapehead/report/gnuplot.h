@@ -59,4 +59,8 @@ inline const std::vector<FigureFormat> kUsualFormats{FigureFormat::svg, FigureFo
 std::vector<std::filesystem::path> draw(const Figure& figure, const std::filesystem::path& folder,
                                         const std::vector<FigureFormat>& formats = kUsualFormats);
 
+/// Draws it as this file alone, in the format that its name ends with; throws Error for another ending, and
+/// as above.
+void draw_as(const Figure& figure, const std::filesystem::path& file);
+
 }  // namespace tapehead
