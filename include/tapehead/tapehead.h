@@ -13,6 +13,7 @@
 #include "tapehead/exchange/gpt2.h"            // somebody else's GPT-2
 #include "tapehead/interp/ablation.h"          // what the loss does without a head
 #include "tapehead/interp/ablation_kinds.h"    // what several kinds of ablation say together
+#include "tapehead/interp/attention_map.h"     // what a head looks at in one sequence
 #include "tapehead/interp/attribution.h"       // whose part of a logit is whose
 #include "tapehead/interp/circuits.h"          // what heads do by their weights
 #include "tapehead/interp/head_scores.h"       // what a head looks at
