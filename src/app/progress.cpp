@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "tapehead/app/interrupt.h"
 #include "tapehead/app/table.h"
 
 namespace tapehead::app {
@@ -13,15 +14,21 @@ Progress::Progress(Index first, Index last, Index tokens_per_step)
       start_(StatusLine::Clock::now()),
       line_(std::chrono::seconds(5)) {}
 
-void Progress::update(Index step, double loss) {
-  if (!line_.is_due() && step < last_) return;
+void Progress::update(Index step, double loss, const LearningText* learning) {
+  // Once somebody wishes to stop, that is the last line that stands there.
+  if (interrupt_wished() || step <= first_ || (!line_.is_due() && step < last_)) return;
   const double seconds = std::chrono::duration<double>(StatusLine::Clock::now() - start_).count();
   const auto done = static_cast<double>(step - first_);
-  const double left = done > 0 ? seconds / done * static_cast<double>(last_ - step) : 0;
+  const double left = seconds / done * static_cast<double>(last_ - step);
   const double rate = seconds > 0 ? done * static_cast<double>(tokens_per_step_) / seconds : 0;
-  line_.show(static_cast<double>(step) / static_cast<double>(last_),
-             fmt::format("step {}/{}  loss {:.3f}  {} tokens/s  {} left", step, last_, loss,
-                         grouped(static_cast<long long>(rate)), clock_time(left)));
+  std::string text = fmt::format("step {}/{}  loss {:.3f}  {} tokens/s  {} left", step, last_, loss,
+                                 grouped(static_cast<long long>(rate)), clock_time(left));
+  std::vector<std::string> below;
+  if (learning != nullptr && line_.on_terminal())
+    below = learning->lines(line_.room_below().columns, line_.room_below().rows);
+  else if (learning != nullptr)
+    text += learning->in_words();
+  line_.show(static_cast<double>(step) / static_cast<double>(last_), text, below);
 }
 
 }  // namespace tapehead::app

@@ -4,12 +4,16 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tapehead/app/interrupt.h"
 #include "tapehead/app/progress.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/shell_word.h"
+#include "tapehead/report/learning_text.h"
 #include "tapehead/study/scored_run.h"
+#include "tapehead/train/run_tables.h"
 
 namespace tapehead::app {
 
@@ -23,24 +27,60 @@ void announce(const Job& job) {
   if (const std::string warning = job.trainer.task().warning(); !warning.empty()) spdlog::warn(warning);
 }
 
+/// What somebody sees who waits for a training.
+class View {
+ public:
+  explicit View(const Job& job)
+      : run_(job.run),
+        begun_at_(job.trainer.step()),
+        last_step_(job.trainer.config().train.steps),
+        progress_(begun_at_, last_step_, job.trainer.config().train.batch * job.trainer.task().length()) {}
+
+  void stepped(Index step, double loss) {
+    // By now the run's tables end where it goes on.
+    if (step == begun_at_ + 1 && begun_at_ > 0) learning_.add_earlier(whole_metrics(run_), begun_at_);
+    loss_ = loss;
+    if (step < last_step_) progress_.update(step, loss_, &learning_);
+  }
+  void scored(const std::vector<HeadScores>& scores) { learning_.set_scores(scores); }
+  void evaluated(Index step, const Evaluation& evaluation) {
+    learning_.add(step, evaluation);
+    if (step == last_step_) progress_.update(step, loss_, &learning_);
+  }
+
+ private:
+  const RunDirectory& run_;
+  const Index begun_at_;
+  const Index last_step_;
+  Progress progress_;
+  LearningText learning_;
+  double loss_ = 0;
+};
+
+/// Returns whether it came to its end, and the last evaluation.
+std::pair<bool, std::optional<Evaluation>> train_in_view(Job& job) {
+  View view(job);
+  std::optional<Evaluation> last;
+  const RunObserver observer{
+      .stepped = [&](const Trainer& trainer,
+                     const Trainer::StepReport& report) { view.stepped(trainer.step(), report.loss); },
+      .evaluated =
+          [&](const Trainer& trainer, const Batch&, const Evaluation& evaluation) {
+            view.evaluated(trainer.step(), evaluation);
+            last = evaluation;
+          },
+      .should_stop = interrupt_wished};
+  const bool finished = train_scored_run(job.trainer, job.run, observer,
+                                         [&](const std::vector<HeadScores>& scores) { view.scored(scores); });
+  return {finished, std::move(last)};
+}
+
 }  // namespace
 
 int train_job(Job& job) {
   announce(job);
   watch_for_interrupt();
-
-  const TrainConfig& config = job.trainer.config().train;
-  std::optional<Progress> progress(std::in_place, job.trainer.step(), config.steps,
-                                   config.batch * job.trainer.task().length());
-  std::optional<Evaluation> last;
-  const RunObserver observer{
-      .stepped = [&](const Trainer& trainer,
-                     const Trainer::StepReport& report) { progress->update(trainer.step(), report.loss); },
-      .evaluated = [&](const Trainer&, const Batch&, const Evaluation& evaluation) { last = evaluation; },
-      .should_stop = interrupt_wished};
-  const bool finished = train_scored_run(job.trainer, job.run, observer);
-  progress.reset();
-
+  const auto [finished, last] = train_in_view(job);
   const std::string run = shell_word(job.run.path().string());
   if (!finished) {
     spdlog::warn("stopped after step {}, which is saved; go on with: tapehead train --resume {}",

@@ -65,7 +65,8 @@ Trainer resume_scored_run(const RunDirectory& run, int threads) {
   return trainer;
 }
 
-bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {
+bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer,
+                      const ScoresObserver& scored) {
   const Batch evaluated_on = evaluation_batch(trainer.config(), trainer.task());
   HeadScorer scorer(trainer.config().model, evaluated_on);
   Scores scores;
@@ -74,6 +75,7 @@ bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserv
   scoring.evaluated = [&](const Trainer& at, const Batch& batch, const Evaluation& evaluation) {
     scores = scorer.scores(copying_scores(at.model(), at.threads()));
     append_head_scores(run, at, scores);
+    if (scored) scored(scores);
     if (observer.evaluated) observer.evaluated(at, batch, evaluation);
   };
   scoring.ring_score = [&] { return best_score(scores, trainer.config().train.ring_score); };

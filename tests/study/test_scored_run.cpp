@@ -52,6 +52,27 @@ TEST_CASE("an observer of a scored run sees every evaluation once its scores are
   CHECK(evaluations == CsvTable::read(run.metrics_file()).rows());
 }
 
+TEST_CASE("whoever follows a scored run is given every head's scores before the evaluation") {
+  const Folder folder;
+  const Config config = tiny_config();
+  const RunDirectory run = RunDirectory::create(folder / "run", config, false);
+  Trainer trainer(config, 1);
+  std::vector<HeadScores> last;
+  std::string calls;
+  CHECK(train_scored_run(
+      trainer, run, {.evaluated = [&](const Trainer&, const Batch&, const Evaluation&) { calls += 'e'; }},
+      [&](const std::vector<HeadScores>& scores) {
+        calls += 's';
+        last = scores;
+      }));
+  const Index evaluations = CsvTable::read(run.metrics_file()).rows();
+  REQUIRE(static_cast<Index>(calls.size()) == 2 * evaluations);
+  for (std::size_t i = 0; i < calls.size(); ++i) CHECK(calls[i] == (i % 2 == 0 ? 's' : 'e'));
+  const std::vector<HeadScores> own = score_heads(trainer.model(), evaluation_batch(config));
+  REQUIRE(last.size() == own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) CHECK(last[i][Score::induction] == own[i][Score::induction]);
+}
+
 TEST_CASE("a scored run whose scores are gone is not gone on with") {
   const Folder folder;
   const Config config = tiny_config();

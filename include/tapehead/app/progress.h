@@ -3,6 +3,7 @@
 
 #include "tapehead/app/status_line.h"
 #include "tapehead/base/number.h"
+#include "tapehead/report/learning_text.h"
 
 namespace tapehead::app {
 
@@ -11,8 +12,9 @@ class Progress {
   /// For steps first + 1, ..., last, each of `tokens_per_step` tokens.
   Progress(Index first, Index last, Index tokens_per_step);
 
-  /// Shows step, loss, tokens a second and the time left, as often as somebody can read.
-  void update(Index step, double loss);
+  /// Shows step, loss, tokens a second and the time left, as often as somebody can read, and with them what
+  /// is learnt, if that is given.
+  void update(Index step, double loss, const LearningText* learning = nullptr);
 
  private:
   Index first_;

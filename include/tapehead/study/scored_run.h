@@ -1,9 +1,11 @@
 /// A run whose heads are scored at every evaluation, into heads.csv.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "tapehead/interp/head_scores.h"
 #include "tapehead/train/run.h"
 
 namespace tapehead {
@@ -16,8 +18,12 @@ std::vector<std::string> head_columns();
 /// has other columns.
 Trainer resume_scored_run(const RunDirectory& run, int threads);
 
-/// As train_run, with a row for every head in heads.csv after each evaluation. `observer` is called after the
-/// scores of an evaluation are written.
-bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer = {});
+/// Every head's scores at the evaluation just made.
+using ScoresObserver = std::function<void(const std::vector<HeadScores>&)>;
+
+/// As train_run, with a row for every head in heads.csv after each evaluation. Once these are written,
+/// `scored` is called and then `observer`.
+bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer = {},
+                      const ScoresObserver& scored = {});
 
 }  // namespace tapehead
