@@ -11,6 +11,7 @@
 #include "tapehead/report/colour_scale.h"
 #include "tapehead/report/head_grid.h"
 #include "tapehead/report/lettering.h"
+#include "tapehead/text/display.h"
 #include "tapehead/text/utf8.h"
 #include "tapehead/train/evaluate.h"
 
@@ -49,13 +50,6 @@ bool shows_well(const Batch& batch, Index b) {
   std::set<std::int32_t> tokens;
   for (Index t = 0; t < period; ++t) tokens.insert(batch.inputs(b, t));
   return static_cast<Index>(tokens.size()) == period;
-}
-
-template <class Value>
-Table<Value> cut(const Table<Value>& table, Index b, Index length) {
-  Table<Value> result(1, length);
-  for (Index t = 0; t < length; ++t) result(0, t) = table(b, t);
-  return result;
 }
 
 /// The name of the score that says most about what a head looks at, and its value.
@@ -136,17 +130,20 @@ void start_maps(Figure& figure, Index length, Index period) {
   }
 }
 
-/// A token's text with what cannot be seen in it made visible, and no longer than the ids that the axes have
-/// room for.
-std::string visible(std::string_view bytes) {
-  constexpr std::size_t kMost = 5;
+bool is_seen(std::string_view character) {
+  const Utf8Character first = first_character(character);
+  return first.kind == Utf8Character::Kind::whole && is_shown(first.code_point);
+}
+
+/// A token's text with what cannot be seen in it made visible, cut to so many characters.
+std::string visible(std::string_view bytes, std::size_t most) {
   std::vector<std::string> signs;
   for (; !bytes.empty(); bytes.remove_prefix(first_character(bytes).length)) {
     const std::string_view text = bytes.substr(0, first_character(bytes).length);
-    signs.emplace_back(text == " " ? "␣" : text == "\n" ? "↵" : is_printable(text) ? text : "·");
+    signs.emplace_back(text == " " ? "␣" : text == "\n" ? "↵" : is_seen(text) ? text : "·");
   }
-  if (signs.size() <= kMost) return fmt::format("{}", fmt::join(signs, ""));
-  signs.resize(kMost - 1);
+  if (signs.size() <= most) return fmt::format("{}", fmt::join(signs, ""));
+  signs.resize(most - 1);
   return fmt::format("{}…", fmt::join(signs, ""));
 }
 
@@ -175,21 +172,23 @@ Index most_repeating(const Batch& batch, Index length) {
 
 }  // namespace
 
-Batch sequence_to_show(const Batch& batch) {
+Index number_to_show(const Batch& batch) {
   require(batch.size() > 0, "[figures] expected a sequence to show, got an empty batch");
-  Index chosen = 0;
-  while (chosen < batch.size() && !shows_well(batch, chosen)) ++chosen;
-  const Index length = std::min(batch.length(), kMapLength);
-  if (chosen == batch.size()) chosen = most_repeating(batch, length);
-  return {cut(batch.inputs, chosen, length), cut(batch.targets, chosen, length),
-          cut(batch.kinds, chosen, length), cut(batch.earlier_copy, chosen, length)};
+  for (Index b = 0; b < batch.size(); ++b)
+    if (shows_well(batch, b)) return b;
+  return most_repeating(batch, std::min(batch.length(), kMapLength));
 }
 
-std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, const Tokenizer* tokenizer) {
+Batch sequence_to_show(const Batch& batch) {
+  return batch.rows(number_to_show(batch), 1).shortened(std::min(batch.length(), kMapLength));
+}
+
+std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, const Tokenizer* tokenizer,
+                                     std::size_t most) {
   std::vector<std::string> signs;
   for (const std::int32_t token : tokens.values())
     if (tokenizer != nullptr && token < tokenizer->size())
-      signs.push_back(visible(tokenizer->bytes_of(token)));
+      signs.push_back(visible(tokenizer->bytes_of(token), most));
     else if (vocabulary <= static_cast<Index>(kSigns.size()))
       signs.emplace_back(1, kSigns.at(static_cast<std::size_t>(token)));
     else

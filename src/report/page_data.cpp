@@ -27,7 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr Index kMapTokens = 64;  // of a circuit's map; a larger vocabulary is sampled
+constexpr std::size_t kLongestSign = 24;  // of a token, in characters
+constexpr Index kMapTokens = 64;          // of a circuit's map; a larger vocabulary is sampled
 
 template <class Value>
 Json json_of(const std::optional<Value>& value) {
@@ -208,7 +209,7 @@ class PageMaker {
   }
 
   std::vector<std::string> signs(const Tokens& tokens) const {
-    return token_signs(tokens, run_.config().model.vocabulary, task_->tokenizer().get());
+    return token_signs(tokens, run_.config().model.vocabulary, task_->tokenizer().get(), kLongestSign);
   }
 
   Json attention() {

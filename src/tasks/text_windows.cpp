@@ -29,17 +29,11 @@ std::size_t part_of(std::string_view text, double share) {
 
 /// Fills row b with the window that begins at `tokens`.
 void fill_row(Batch& batch, Index b, const std::int32_t* tokens) {
-  std::unordered_map<std::uint64_t, std::int32_t> last_place;  // of each token with its target
   for (Index t = 0; t < batch.length(); ++t) {
     batch.inputs(b, t) = tokens[t];
     batch.targets(b, t) = tokens[t + 1];
-    const std::uint64_t pair =
-        static_cast<std::uint64_t>(tokens[t]) << 32 | static_cast<std::uint32_t>(tokens[t + 1]);
-    const auto [place, is_new] = last_place.try_emplace(pair, static_cast<std::int32_t>(t));
-    if (is_new) continue;
-    batch.kinds(b, t) = Kind::induction;
-    batch.earlier_copy(b, t) = std::exchange(place->second, static_cast<std::int32_t>(t));
   }
+  mark_repeats(batch, b);
 }
 
 Batch sample_windows(std::span<const std::int32_t> tokens, Index length, Generator& generator, Index count) {
@@ -50,6 +44,18 @@ Batch sample_windows(std::span<const std::int32_t> tokens, Index length, Generat
 }
 
 }  // namespace
+
+void mark_repeats(Batch& batch, Index b) {
+  std::unordered_map<std::uint64_t, std::int32_t> last_place;  // of each token with its target
+  for (Index t = 0; t < batch.length(); ++t) {
+    const std::uint64_t pair = static_cast<std::uint64_t>(batch.inputs(b, t)) << 32 |
+                               static_cast<std::uint32_t>(batch.targets(b, t));
+    const auto [place, is_new] = last_place.try_emplace(pair, static_cast<std::int32_t>(t));
+    if (is_new) continue;
+    batch.kinds(b, t) = Kind::induction;
+    batch.earlier_copy(b, t) = std::exchange(place->second, static_cast<std::int32_t>(t));
+  }
+}
 
 TextWindows::TextWindows(const Config& config) : config_(config) {
   require(config.length >= 1, "[text] expected a length of at least 1, got {}", config.length);

@@ -35,6 +35,8 @@ help_and_version() {
   prints --sequence --text --position
   expect 0 inspect --help
   prints --json
+  expect 0 attention --help
+  prints --head --sequence --text --keys --png --json
   expect 0 bench --help
   prints --set --seconds --steps --threads --json CONFIG
   expect 0 sweep --help
@@ -156,6 +158,7 @@ looking_at_a_run() {
   is_json 'all(-1 <= h["copying"] <= 1 for h in d["heads"])'
   check_not "heads: expected no table without --periods" test -e run/scores.csv
   heads_at_periods
+  attention_maps
   circuits_of_a_run
   expect 0 ablate run --json
   is_json '[a["head"] for a in d["ablations"]] == [0, 1, "all"] * 2 and d["sequences"] == 8'
@@ -196,6 +199,40 @@ looking_at_a_run() {
   done
   refuses --periods -- eval run --periods 3,
   refuses period 16 -- eval run --periods 16
+}
+
+attention_maps() {
+  expect 0 attention run --head 1.0
+  prints 'run at step 20, sequence ' ' of the evaluation batch' 'layer 1 head 0' 'query key 0         5         10        15' \
+    'attention weight:  · below 0.05  ░░ from 0.05' '*: after an earlier copy of the query'
+  check_not "$call: expected no escape sequence off a terminal" grep -q $'\x1b' out
+  check_not "$call: expected nothing on standard error" test -s err
+  expect 0 attention run
+  prints 'layer 0 head 1' 'layer 1 head 1' 'position  token  looks at'
+  expect 0 attention run --sequence 7 --head 0.1 --head 1.1 --json
+  is_json '[(h["layer"], h["head"]) for h in d["heads"]] == [(0, 1), (1, 1)] and len(d["tokens"]) == 16'
+  is_json 'd["where"] == "sequence 7 of the evaluation batch" and len(d["heads"][0]["pattern"]) == 16'
+  expect 0 attention run --text '1 2 3 1 2' --head 1.0
+  prints '    4 C  ' 'the text'
+  expect 0 attention run --text 1 --head 1.0 --step 0 --png one.png
+  prints '    0 B   ██'
+  check "$call: expected a picture" grep -q PNG <(head -c 8 one.png)
+  expect 0 attention run --head 1.0 --png map.svg
+  check "$call: expected the head and the sequence in the picture" grep -q 'What layer 1 head 0 looks at' map.svg
+  check_not "$call: expected no other file" ls map.png attention.svg
+  refuses '--sequence' 'from 0 to 7, got 8' -- attention run --sequence 8
+  refuses '--sequence' "'-1'" -- attention run --sequence=-1
+  refuses --sequence --text -- attention run --sequence 1 --text '1 2'
+  refuses --keys "'0'" -- attention run --keys 0
+  refuses --png 'the map of one head' --head -- attention run --png map.png
+  refuses --png 'ends in .png or .svg' "'map.pdf'" -- attention run --head 0.1 --png map.pdf
+  refuses --png "''" -- attention run --head 0.1 --png ''
+  expect 1 attention run --head 0.1 --png nowhere/map.png
+  says nowhere/map.png
+  expect 0 train tiny.toml --out no-layers --set model.layers=0 --set train.steps=1
+  refuses 'no layers' -- attention no-layers
+  refuses 'no layers' -- attention no-layers --head 0.0
+  rm -r no-layers one.png map.svg
 }
 
 heads_at_periods() {

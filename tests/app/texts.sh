@@ -80,6 +80,8 @@ writing() {
 
 looking() {
   expect 0 attention run --text 'the cat sat' --head 0.1
+  prints 'run at step 20, the text' 'layer 0 head 1' 'query key 0' '    3 ␣   ' '*: after an earlier copy'
+  expect 0 attention run --text 'the cat sat' --head 0.1 --keys 2
   prints 'layer 0 head 1' '"t"' 'looks at'
   expect 0 attention run --text 'the cat sat' --json
   is_json 'len(d["heads"]) == 4 and all(abs(sum(row) - 1) < 1e-5 for row in d["heads"][3]["pattern"])'
@@ -88,14 +90,34 @@ looking() {
   expect 0 lens run --text 'the cat sat'
   prints 'at position 10 of the text, whose token is "t"' 'layer 1'
   refuses 'do not repeat by construction' -- patch run --sequence 0
-  refuses '--text is missing' -- attention run
+  refuses '--specials goes with --text' -- attention run --specials
   refuses 'expected at least one token' -- attention run --text ''
   refuses 'expected LAYER.HEAD' -- attention run --text a --head 7.7
   expect 1 attention run --text 'the cat sat on the mat on the cat'
   says 'more than the context of 16'
 }
 
+# Text that would move the cursor, change colours or turn lines around, and characters two columns wide.
+hostile_text() {
+  local _
+  for _ in $(seq 1 40); do printf '漢字🙂 e\xcc\x81\xe2\x80\xae\e[31m\xc2\x9b\r\t<b>'; done > hostile.txt
+  expect 0 train tiny.toml --out hostile --set task.name=text --set task.file=hostile.txt --set model.vocabulary=40 \
+    --set train.steps=2
+  local shown hostile
+  for shown in '--head 1.0' '--keys 2' '--head 1.0 --json'; do
+    read -ra words <<< "$shown"
+    expect 0 attention hostile "${words[@]}"
+    for hostile in $'\e' $'\r' $'\xc2\x9b' $'\xe2\x80\xae'; do
+      LC_ALL=C check_not "$call: expected nothing hostile" grep -aqF "$hostile" out
+    done
+  done
+  expect 0 attention hostile --text '漢字🙂 e漢字' --head 1.0 --png map.png
+  prints '          漢字🙂␣ e 漢字' '    2 🙂  ' '    4 e   '
+  rm -r hostile
+}
+
 training
 writing
 looking
+hostile_text
 finish

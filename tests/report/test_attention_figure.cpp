@@ -34,7 +34,8 @@ std::string svg_of_model(const Config& config) {
 }  // namespace
 
 TEST_CASE("the sequence to show repeats 8 to 12 different tokens and is at most 24 long") {
-  const Batch batch = sequence_to_show(evaluation_batch(small_config(64)));
+  const Batch all = evaluation_batch(small_config(64));
+  const Batch batch = sequence_to_show(all);
   CHECK(batch.size() == 1);
   REQUIRE(batch.length() == kMapLength);
   Index period = 1;
@@ -43,6 +44,7 @@ TEST_CASE("the sequence to show repeats 8 to 12 different tokens and is at most 
   CHECK(period <= 12);
   for (Index t = 0; t < kMapLength; ++t) {
     CHECK(batch.inputs(0, t) == batch.inputs(0, t % period));
+    CHECK(batch.inputs(0, t) == all.inputs(number_to_show(all), t));
     CHECK(batch.kinds(0, t) == (t < period ? Kind::noise : Kind::induction));
   }
 }
@@ -62,6 +64,7 @@ TEST_CASE("where no sequence repeats well the one that repeats most is shown, an
   for (Index b = 0; b < all.size(); ++b) shortest = std::min(shortest, period(all, b));
   CHECK(period(sequence_to_show(all), 0) == shortest);
   CHECK_THROWS_AS(sequence_to_show(all.rows(0, 0)), Error);
+  CHECK(period(all, number_to_show(all)) == shortest);
 }
 
 TEST_CASE("tokens of a small vocabulary are single signs, all different, and others are their numbers") {
@@ -79,6 +82,9 @@ TEST_CASE("tokens of a text are what they say, with blanks and line ends to be s
   const CharacterTokenizer tokenizer = CharacterTokenizer::from_text("a\n é\x01");
   const Tokens tokens(1, 5, tokenizer.encode("é a\n\x01"));
   CHECK(token_signs(tokens, 64, &tokenizer) == std::vector<std::string>{"é", "␣", "a", "↵", "·"});
+  const CharacterTokenizer hidden = CharacterTokenizer::from_text("a\u202e\u200d");
+  CHECK(token_signs(Tokens(1, 3, hidden.encode("a\u202e\u200d")), 64, &hidden) ==
+        std::vector<std::string>{"a", "·", "·"});
   CHECK(token_signs(Tokens(1, 1, 7), 64, &tokenizer) == std::vector<std::string>{"H"});  // of the model alone
 }
 

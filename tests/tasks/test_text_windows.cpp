@@ -82,6 +82,16 @@ TEST_CASE("a position can be copied where its token was followed by its target b
   }
 }
 
+TEST_CASE("a target that is not known repeats nothing") {
+  Batch batch = noise_batch(1, 4);
+  batch.inputs = Tokens(1, 4, {5, 0, 5, 0});
+  batch.targets = Tokens(1, 4, {0, 5, 0, -1});
+  mark_repeats(batch, 0);
+  CHECK(batch.earlier_copy == Tokens(1, 4, {-1, -1, 0, -1}));
+  CHECK(batch.kinds(0, 2) == Kind::induction);
+  CHECK(batch.kinds(0, 3) == Kind::noise);
+}
+
 TEST_CASE("all that is held out comes in windows side by side") {
   const Folder folder;
   put(folder / "text", numbered_text());

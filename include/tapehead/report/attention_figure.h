@@ -12,14 +12,17 @@ namespace tapehead {
 /// The longest sequence that is drawn, in positions.
 inline constexpr Index kMapLength = 24;
 
-/// A sequence of the batch to show, cut to its first kMapLength positions: the first with 8 to 12 different
-/// tokens that then repeat, or else the one that repeats most within those positions.
+/// Which sequence of the batch to show: the first with 8 to 12 different tokens that then repeat, or else the
+/// one that repeats most within the first kMapLength positions. Throws Error for an empty batch.
+Index number_to_show(const Batch& batch);
+/// That sequence, cut to its first kMapLength positions.
 Batch sequence_to_show(const Batch& batch);
 
 /// The tokens (1, T) of one sequence as signs on an axis: what they say, where there is a tokenizer; else
-/// letters and digits for a vocabulary of up to 64, and the ids beyond.
+/// letters and digits for a vocabulary of up to 64, and the ids beyond. What a token says is cut to `most`
+/// characters, by default as many as an id has digits.
 std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
-                                     const Tokenizer* tokenizer = nullptr);
+                                     const Tokenizer* tokenizer = nullptr, std::size_t most = 5);
 
 /// Layers are rows and heads columns of maps. In a map, a row is a query and a column a key, all on one scale
 /// from 0 to 1; keys after the query are grey. `sequence` is one sequence, `signs` its tokens; `scores`, for

@@ -8,6 +8,9 @@
 
 namespace tapehead {
 
+/// Marks the positions of row b whose token was followed by its target before, from inputs and targets.
+void mark_repeats(Batch& batch, Index b);
+
 /// Sequences of `length` tokens and the one after, each from a place of the text drawn anew. The end of the
 /// text is held out: no window of training reaches into it, and none of the held-out part before it. A
 /// position counts as induction where its token was followed by its target earlier in the window.
