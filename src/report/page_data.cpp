@@ -7,6 +7,7 @@
 #include "tapehead/base/machine.h"
 #include "tapehead/base/require.h"
 #include "tapehead/base/version.h"
+#include "tapehead/interp/attention_map.h"
 #include "tapehead/interp/circuit_maps.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/report/ablation_marks.h"

@@ -86,13 +86,4 @@ PatternHistory pattern_history(const RunDirectory& run, const Task& task,
   return history;
 }
 
-std::vector<Index> induction_targets(const Batch& batch, Index sequence) {
-  std::vector<Index> targets;
-  for (Index t = 0; t < batch.length(); ++t) {
-    const Index copy = batch.earlier_copy(sequence, t);
-    targets.push_back(copy < 0 ? -1 : copy + 1);
-  }
-  return targets;
-}
-
 }  // namespace tapehead

@@ -35,7 +35,4 @@ struct PatternHistoryOptions {
 PatternHistory pattern_history(const RunDirectory& run, const Task& task,
                                const PatternHistoryOptions& options = {});
 
-/// For every position of a sequence the one to look at to copy its target, after its earlier copy, or -1.
-std::vector<Index> induction_targets(const Batch& batch, Index sequence);
-
 }  // namespace tapehead

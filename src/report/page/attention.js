@@ -55,18 +55,13 @@ class Viewer {
   get signs() {
     return this.attention.sequences[this.sequence].signs;
   }
-  get targets() {
-    return this.attention.sequences[this.sequence].targets;
-  }
-  /** The induction targets of a query: after its token's earlier copy, after that one's, and so on. */
+  /** The induction targets of a query: after its token's earlier copies, the nearest first. */
   targetsOf(query) {
-    const found = [];
-    for (let target = this.targets[query]; target >= 1; target = this.targets[target - 1]) found.push(target);
-    return found;
+    return this.attention.sequences[this.sequence].targets[query];
   }
   /** The last query whose target can be copied, or the last. */
   lastTarget() {
-    const last = this.targets.findLastIndex((target) => target >= 0);
+    const last = this.signs.findLastIndex((_, query) => this.targetsOf(query).length > 0);
     return last >= 0 ? last : this.signs.length - 1;
   }
   weights(layer = this.layer, head = this.head) {
@@ -122,7 +117,7 @@ class Viewer {
         options: sequences.map((_, i) => [i, String(i + 1)]),
         onchange: (sequence) => this.show(sequence),
       });
-    if (sequences.some(({ targets }) => targets.some((target) => target >= 0)))
+    if (sequences.some(({ targets }) => targets.some((ofQuery) => ofQuery.length > 0)))
       tick(parent, {
         label: "ring induction targets",
         checked: true,
