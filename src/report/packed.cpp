@@ -32,15 +32,16 @@ std::string base64(const std::vector<std::uint8_t>& bytes) {
 std::vector<std::uint8_t> bytes_in(std::string_view text) {
   require(text.size() % 4 == 0, "[page] expected base64 in groups of four, got {} characters", text.size());
   std::vector<std::uint8_t> bytes;
+  bool ended = false;  // by '='
   for (std::size_t i = 0; i < text.size(); i += 4) {
     std::uint32_t word = 0;
     std::size_t filled = 0;
     for (const char c : text.substr(i, 4)) {
       const std::size_t digit = kDigits.find(c);
-      const bool is_end = c == '=' && i + 4 == text.size() && filled >= 2;
-      require(digit != std::string_view::npos || is_end, "[page] expected base64, got '{}'", c);
-      word = word << 6 | (is_end ? 0U : static_cast<std::uint32_t>(digit));
-      if (!is_end) ++filled;
+      ended = ended || (c == '=' && i + 4 == text.size() && filled >= 2);
+      require(ended ? c == '=' : digit != std::string_view::npos, "[page] expected base64, got '{}'", c);
+      word = word << 6 | (ended ? 0U : static_cast<std::uint32_t>(digit));
+      if (!ended) ++filled;
     }
     for (std::size_t j = 0; j + 1 < filled; ++j)
       bytes.push_back(static_cast<std::uint8_t>(word >> (16 - 8 * j) & 255U));

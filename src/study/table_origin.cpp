@@ -169,9 +169,9 @@ constexpr std::array<Origin, kRunTables.size()> kOrigins{{
 }};
 
 /// Tables that tell of heads alone.
-constexpr std::array<std::string_view, 9> kOfHeads{"scores",       "ablation", "subsets",     "shapley",
-                                                   "interactions", "circuits", "composition", "eigenvalues",
-                                                   "patching"};
+constexpr std::array<std::string_view, 9> kOfHeads{"scores",      "ablation",     "subsets",
+                                                   "shapley",     "interactions", "circuits",
+                                                   "composition", "eigenvalues",  "patching"};
 
 const Origin& origin_of(std::string_view name) {
   const auto* found = std::ranges::find(kOrigins, name, &Origin::table);

@@ -139,10 +139,12 @@ TEST_CASE("a figure can be drawn as one file, of the type that its name ends in"
   CHECK(png_size(folder.path() / "line.png") == std::array{800, 600});
   draw_as(line_figure(), folder.path() / "line.svg");
   CHECK(contains(contents(folder.path() / "line.svg"), "width=\"400\" height=\"300\""));
-  for (const char* name : {"line", "line.pdf", "line.PNG", ".png"})
+  draw_as(line_figure(), folder.path() / "line.pdf");
+  CHECK(contents(folder.path() / "line.pdf").starts_with("%PDF"));
+  for (const char* name : {"line", "line.ps", "line.PNG", ".png"})
     CHECK_THROWS_AS(draw_as(line_figure(), folder.path() / name), Error);
   CHECK_THROWS_AS(draw_as(line_figure(), folder.path() / "nowhere" / "line.png"), Error);
-  CHECK(files_in(folder.path()) == 2);
+  CHECK(files_in(folder.path()) == 3);
 }
 
 TEST_CASE("a folder that cannot be made is an error") {

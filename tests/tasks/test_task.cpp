@@ -107,4 +107,21 @@ TEST_CASE("the rows of a batch are the same sequences with everything known abou
   CHECK_THROWS_AS(batch.rows(4, 3), Error);
 }
 
+TEST_CASE("a batch cut short keeps the first positions of every sequence as they were") {
+  const RepeatedSequence task({.vocabulary = 9, .length = 12, .period_min = 3, .period_max = 4});
+  Generator generator(1);
+  const Batch batch = task.sample(generator, 3);
+  const Batch cut = batch.shortened(7);
+  CHECK(cut.size() == 3);
+  CHECK(cut.length() == 7);
+  for (Index b = 0; b < 3; ++b)
+    for (Index t = 0; t < 7; ++t) {
+      CHECK(cut.inputs(b, t) == batch.inputs(b, t));
+      CHECK(cut.targets(b, t) == batch.targets(b, t));
+      CHECK(cut.kinds(b, t) == batch.kinds(b, t));
+      CHECK(cut.earlier_copy(b, t) == batch.earlier_copy(b, t));
+    }
+  CHECK_THROWS_WITH_AS(batch.shortened(13), doctest::Contains("at most 12 positions, got 13"), Error);
+}
+
 }  // namespace tapehead

@@ -186,3 +186,11 @@ TEST_CASE("dropping above a limit keeps the rows at it and those without a numbe
   CHECK_THROWS_WITH_AS(table.drop_above("stop", 1), "[csv] no column stop; the nearest is step", Error);
   CHECK(table.rows() == 3);
 }
+
+TEST_CASE("a table comes back from its text, and errors give the text's name") {
+  CHECK(CsvTable::parse(losses().text(), "x") == losses());
+  CHECK(losses().text().starts_with("step,loss,note\n0,4.25,before\n"));
+  CHECK_THROWS_WITH_AS(CsvTable::parse("a,b\n1\n", "there"), doctest::Contains("there:2: expected 2 cells"),
+                       Error);
+  CHECK_THROWS_WITH_AS(CsvTable::parse("", "there"), doctest::Contains("header line from there"), Error);
+}
