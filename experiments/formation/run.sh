@@ -53,7 +53,7 @@ previous_token_head() {
 train_seed() {
   local seed=$1 folder=$runs/seed-$1 layer head start end
   local common=(configs/induction.toml --set "train.initialisation_seed=$seed" --set "train.data_seed=$seed"
-    --set "train.steps=$steps" --set train.checkpoint_interval=50)
+    --set "train.steps=$steps" --set train.checkpoint_interval=50 --set train.ring_snapshots=0)
   mkdir -p "$folder"
   once "$folder/plain" train "${common[@]}"
   read -r layer head < <(previous_token_head "$folder/plain")

@@ -40,7 +40,11 @@ build/tapehead ablate "$run"
 build/tapehead patch "$run"
 build/tapehead plot "$run"
 build/tapehead verdict "$run"
+build/tapehead ablate "$run" --kind all > /dev/null
+build/tapehead report "$run" --measure > /dev/null
 
 echo
+echo "A page to explore, in any browser:"
+echo "$PWD/$run/report.html"
 echo "Figures:"
 ls -1 "$PWD/$run"/figures/*.png

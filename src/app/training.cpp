@@ -94,7 +94,7 @@ int train_job(Job& job) {
   if (job.trainer.task().tokenizer() != nullptr)
     spdlog::info("next: tapehead eval {0}, tapehead generate {0} --prompt TEXT, tapehead plot {0}", run);
   else
-    spdlog::info("next: tapehead ablate {0}, tapehead heads {0}, tapehead plot {0}", run);
+    spdlog::info("next: tapehead report {0} --measure, tapehead ablate {0}, tapehead plot {0}", run);
   return 0;
 }
 

@@ -449,12 +449,12 @@ TEST_CASE("the configs of the copy experiments are the recipe and its two one-la
   recipe.train.batch = 16;
   recipe.train.learning_rate = 8e-3;
   recipe.train.evaluation_interval = 10;
-  const Config induction = read_config(folder + "induction.toml");
   // With a film of the heads as they form.
-  recipe.train.checkpoint_steps = induction.train.checkpoint_steps;
-  CHECK(recipe.train.checkpoint_steps.size() > 20);
-  CHECK(induction == recipe);
-  recipe.train.checkpoint_steps.clear();
+  recipe.train.ring_snapshots = 24;
+  recipe.train.ring_interval = 20;
+  CHECK(read_config(folder + "induction.toml") == recipe);
+  recipe.train.ring_snapshots = 0;
+  recipe.train.ring_interval = 1;
   recipe.model.layers = 1;
   CHECK(read_config(folder + "induction-one-layer.toml") == recipe);
   recipe.task.name = "fixed_period_sequence";
