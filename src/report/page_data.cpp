@@ -6,6 +6,7 @@
 
 #include "tapehead/base/machine.h"
 #include "tapehead/base/require.h"
+#include "tapehead/base/shell_word.h"
 #include "tapehead/base/version.h"
 #include "tapehead/interp/attention_map.h"
 #include "tapehead/interp/circuit_maps.h"
@@ -95,7 +96,7 @@ class PageMaker {
     for (const Intervention& intervention : config.interventions)
       interventions.push_back(in_words(intervention));
     return {{"name", (path.has_filename() ? path.filename() : path).string()},
-            {"path", run_.path().string()},
+            {"path", shell_word(run_.path().string())},
             {"in_words", run_in_words(config)},
             {"step", checkpoint_.step},
             {"steps", config.train.steps},

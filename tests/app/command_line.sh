@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot inspect bench generate attention import export "Exit status"
+  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -43,7 +43,7 @@ help_and_version() {
   prints --seeds --jobs --set --out CONFIG
   expect 0 formation --help
   prints --out --json RUN...
-  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot inspect bench generate attention import export; do
+  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -68,7 +68,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- train --resume nowhere
   refuses --set --resume -- train --resume run --set train.steps=3
   local command
-  for command in eval ablate heads circuits verdict verify patch lens formation plot; do
+  for command in eval ablate heads circuits verdict verify patch lens formation plot report; do
     refuses RUN missing "$command --help" -- "$command"
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
@@ -519,6 +519,43 @@ benchmarks() {
   same_file tiny.toml bench/tiny.toml
 }
 
+page_of_a_run() {
+  expect 0 train tiny.toml --out paged
+  expect 0 report paged
+  prints paged/report.html
+  check "a page: expected HTML" grep -q '<!doctype html>' paged/report.html
+  check "a page: expected the command of what is not measured" grep -qF 'tapehead ablate paged --kind all' paged/report.html
+  check_not "report without --measure: expected no table" test -e paged/lens.csv
+  cp paged/report.html first
+  expect 0 report paged --threads 1 -o "elsewhere page.html"
+  same_file first "elsewhere page.html"
+
+  # What is missing is made first; this model has not learnt to copy, so nothing can be patched.
+  expect 0 report paged --measure
+  says 'tapehead lens paged' 'left out: [patching]'
+  prints 'paged/report.html'
+  for table in formation scores ablation subsets shapley interactions circuits lens verdict; do
+    check "report --measure: expected $table.csv" test -s "paged/$table.csv"
+  done
+  expect 0 verify paged
+  prints report.html 'is what comes out'
+  sed -i 's/"parameters":/"parameters":1/' paged/report.html
+  expect 1 verify paged
+  prints 'report.html: /run/parameters'
+  head -c 5000 first > paged/report.html
+  expect 1 verify paged
+  prints 'report.html: the whole page' 'a page that tapehead report wrote'
+
+  expect 1 report paged -o nowhere/page.html
+  says nowhere
+  truncate -s 1000 paged/checkpoints/step-000008.safetensors
+  expect 1 report paged
+  says error step-000008.safetensors
+  check "a damaged checkpoint: expected a page of the rest" grep -q '"steps":\[0,16,20\]' paged/report.html
+  expect 0 train tiny.toml --out paged --overwrite
+  check_not "--overwrite: expected no page of the old run" test -e paged/report.html
+}
+
 failures_while_running() {
   mkdir no_programs
   PATH=$PWD/no_programs expect 1 plot run --format svg,png,pdf
@@ -555,5 +592,6 @@ formation_of_runs
 sweeps
 forks
 benchmarks
+page_of_a_run
 failures_while_running
 finish

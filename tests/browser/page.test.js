@@ -241,6 +241,29 @@ test("a token that is pointed at shows where it looks; weights of a query sum to
   });
 });
 
+test("the weights that a token shows are those that the program gives", async () => {
+  const { tokens, heads } = JSON.parse(readFileSync(join(PAGES, "attention.json"), "utf8"));
+  await looking(WHOLE, {}, async (page) => {
+    await page.locator("#attention .choice").getByText("1", { exact: true }).click();
+    await page.getByRole("slider", { name: "Checkpoint" }).focus();
+    for (let i = 0; i < 3; ++i) await page.keyboard.press("ArrowLeft");
+    assert.equal(await page.locator(".film .step").textContent(), "step 250");
+    for (const { layer, head, pattern } of heads) {
+      await page.getByRole("radio", { name: new RegExp(`^head ${layer}\\.${head}`) }).click();
+      for (const query of [3, 12, tokens.length - 1]) {
+        await page.locator(".token").nth(query).hover();
+        const labels = await page
+          .locator(".token")
+          .evaluateAll((all) => all.map((tile) => tile.getAttribute("aria-label")));
+        pattern[query].slice(0, query + 1).forEach((weight, key) => {
+          const shownWeight = Number(labels[key].match(/weight ([\d.]+)$/)[1]);
+          assert.ok(Math.abs(shownWeight - weight) < 0.00052, `${labels[key]}, and ${weight}`);
+        });
+      }
+    }
+  });
+});
+
 test("the arrow keys go from cell to cell of the map", async () => {
   await looking(WHOLE, {}, async (page) => {
     await page.locator("#attention .heat-map").focus();

@@ -64,6 +64,8 @@ for command in "heads whole --periods 4,8,11" "ablate whole --kind all" "ablate 
   # shellcheck disable=SC2086  # a command's words
   tapehead $command
 done
+tapehead attention whole --head 0.0 --head 1.0 --sequence 1 --step 250 --json
+mv "$scratch/out" "$scratch/attention.json"
 tapehead train small.toml --out bare --set train.steps=40 --set model.heads=8
 tapehead train small.toml --out '<img src=x onerror="alert(1)">' --set task.name=text --set task.file=text.txt \
   --set model.vocabulary=64 --set model.layers=1 --set train.steps=40

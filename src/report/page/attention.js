@@ -103,6 +103,8 @@ class Viewer {
       Object.assign(this, { layer, head });
       this.update();
     });
+    this.command = element("code", {});
+    this.figure.caption.append(element("br"), this.command);
     fill(body, this.tokens, this.readout, maps);
     this.heat = new HeatMap(large, this.largeMap());
     this.addTokens();
@@ -114,7 +116,7 @@ class Viewer {
       choice(parent, {
         label: "Sequence",
         value: 0,
-        options: sequences.map((_, i) => [i, String(i + 1)]),
+        options: sequences.map((_, i) => [i, String(i)]),
         onchange: (sequence) => this.show(sequence),
       });
     if (sequences.some(({ targets }) => targets.some((ofQuery) => ofQuery.length > 0)))
@@ -220,6 +222,9 @@ class Viewer {
       `Layer ${this.layer} head ${this.head}`,
     );
     fill(this.heading, name, ` at step ${grouped(step)}`);
+    this.command.textContent =
+      `tapehead attention ${this.run.about.path} --sequence ${this.sequence} ` +
+      `--head ${this.layer}.${this.head} --step ${step}`;
     this.showQuery();
   }
 

@@ -5,6 +5,7 @@ import { element, fill, missing } from "./dom.js";
 import { choice } from "./choice.js";
 import { figure, key } from "./figure.js";
 import { floorKeys, floorLevels } from "./floors.js";
+import { formationInWords } from "./formation.js";
 import { headColour, headDash } from "./palette.js";
 import { drawPanels, pointAt } from "./panels.js";
 import { showPeriods } from "./periods.js";
@@ -259,34 +260,11 @@ class Curves {
   }
 
   caption() {
-    const { formation } = this.run;
     const parts = [
-      `Small triangles mark the ${this.moment.steps.length} checkpoints; a click takes the attention ` +
-        "below to the nearest.",
+      `Small triangles mark the ${this.moment.steps.length} checkpoints; a click takes the attention below to the ` +
+        "nearest. A logarithmic axis begins at the first evaluation after step 0.",
+      ...formationInWords(this.run.formation, this.steps.at(-1)),
     ];
-    if (this.isLogarithmic) parts.push("A logarithmic axis begins at the first evaluation after step 0.");
-    if (!formation) return [parts.join(" ")];
-    const { onset, half, done, bump, hump } = formation;
-    const end = (step) => (step === null ? "not ended yet" : `to ${step}`);
-    parts.push(
-      onset === null
-        ? `The accuracy has not passed 10 % by step ${this.steps.at(-1)}: not formed.`
-        : `Shaded: the accuracy rises from 10 % (step ${onset}) ` +
-            (done === null
-              ? `and has not passed 90 % by step ${this.steps.at(-1)}`
-              : `to 90 % (step ${done})`) +
-            (half === null ? "." : `; it passes 50 % at step ${half}.`),
-    );
-    if (bump)
-      parts.push(
-        `Broad grey: the bump, where the loss on all positions bends downward, steps ${bump.start} ` +
-          `${end(bump.end)}, ${fixed(bump.height, 2)} nats at step ${bump.top}.`,
-      );
-    if (hump)
-      parts.push(
-        `Dotted: the level before the hump on noise, which rises by ${fixed(hump.height, 2)} nats to ` +
-          `step ${hump.top}, steps ${hump.start} ${end(hump.end)}.`,
-      );
     if (this.run.table("floors"))
       parts.push("Dashed: what the best predictors of a kind lose, on induction / noise.");
     return [parts.join(" ")];
