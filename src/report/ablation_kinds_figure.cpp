@@ -4,8 +4,8 @@
 #include <array>
 
 #include "tapehead/base/require.h"
-#include "tapehead/interp/ablation_kinds.h"
 #include "tapehead/report/ablation_figure.h"
+#include "tapehead/report/ablation_marks.h"
 #include "tapehead/report/bars.h"
 #include "tapehead/report/sheet.h"
 
@@ -28,40 +28,15 @@ constexpr double kFilled = 0.86;  // of a bar's pitch
 
 constexpr std::array<std::string_view, 5> kColours{"#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7"};
 
-/// A quantity of the table, and the columns that hold it.
-struct Quantity {
-  std::string_view name;
-  std::string_view mean;
-  std::string_view low;
-  std::string_view high;
-};
-constexpr Quantity kInduction{"induction", "change_induction", "low", "high"};
-constexpr Quantity kNoise{"noise", "change_noise", "noise_low", "noise_high"};
-
-bool is_stand_in(std::string_view kind) { return kind == "zero" || kind == "mean" || kind == "resample"; }
-
-Estimate estimate_at(const CsvTable& table, Index row, const Quantity& quantity) {
-  return {table.number(row, quantity.mean), table.number(row, quantity.low),
-          table.number(row, quantity.high)};
-}
-
-/// How the change in a row disagrees with those of the kinds before it, on the same component.
-int mark_at(const CsvTable& table, const std::vector<std::string>& kinds, std::size_t kind, Index component,
-            const Quantity& quantity) {
-  const auto row_of = [&](std::size_t k) {
-    return static_cast<Index>(k) * (table.rows() / static_cast<Index>(kinds.size())) + component;
-  };
-  Disagreement worst = Disagreement::none;
-  for (std::size_t left = 0; left < kind; ++left)
-    if (is_stand_in(kinds[left]) && is_stand_in(kinds[kind]))
-      worst = std::max(worst, disagreement(estimate_at(table, row_of(left), quantity),
-                                           estimate_at(table, row_of(kind), quantity)));
-  return worst == Disagreement::sign ? 2 : worst == Disagreement::size ? 1 : 0;
+/// What Bars shows of a disagreement.
+int mark_of(Disagreement disagreement) {
+  return disagreement == Disagreement::sign ? 2 : disagreement == Disagreement::size ? 1 : 0;
 }
 
 std::vector<Bars> bars_of(const CsvTable& table, const std::vector<std::string>& kinds,
-                          const Quantity& quantity, double pitch) {
+                          const AblationQuantity& quantity, double pitch) {
   const Index components = table.rows() / static_cast<Index>(kinds.size());
+  const std::vector<Disagreement> marks = disagreements(table, quantity);
   std::vector<Bars> all_bars;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const double place = static_cast<double>(kind) - 0.5 * static_cast<double>(kinds.size() - 1);
@@ -73,11 +48,11 @@ std::vector<Bars> bars_of(const CsvTable& table, const std::vector<std::string>&
               {},
               {}};
     for (Index component = 0; component < components; ++component) {
-      const Estimate change = estimate_at(table, static_cast<Index>(kind) * components + component, quantity);
-      bars.heights.push_back(change.mean);
-      bars.low.push_back(change.low);
-      bars.high.push_back(change.high);
-      bars.marks.push_back(mark_at(table, kinds, kind, component, quantity));
+      const Index row = static_cast<Index>(kind) * components + component;
+      bars.heights.push_back(table.number(row, quantity.mean));
+      bars.low.push_back(table.number(row, quantity.low));
+      bars.high.push_back(table.number(row, quantity.high));
+      bars.marks.push_back(mark_of(marks[static_cast<std::size_t>(row)]));
     }
     all_bars.push_back(std::move(bars));
   }
@@ -159,8 +134,8 @@ Figure ablation_kinds_figure(const CsvTable& ablations, const Config& config, co
   Figure& figure = sheet.figure;
   const int pair = sheet.plots / layout.rows;
   const int induction_height = static_cast<int>(kInductionShare * pair);
-  for (const Quantity& quantity : {kInduction, kNoise}) {
-    const bool upper = quantity.name == kInduction.name;
+  for (const AblationQuantity& quantity : {kOnInduction, kOnNoise}) {
+    const bool upper = quantity.name == kOnInduction.name;
     const int height = upper ? induction_height : pair - induction_height;
     const std::vector<Bars> all_bars = bars_of(ablations, kinds, quantity, layout.pitch);
     const BarNumbers numbers = numbers_over(all_bars, group_width(width, layout.groups));
