@@ -52,7 +52,8 @@ int report_command(const Words& words) {
   arguments.options()("measure", "first make what the run's tables do not hold yet, printing it as it comes");
   arguments.add_threads();
   arguments.epilogue(
-      "\nWhat the run's tables do not hold is left out of the page, which says what command measures it. The\n"
+      "\nWhat the run's tables do not hold is left out of the page, which says what command measures it. "
+      "The\n"
       "page tells of the newest checkpoint; attention is shown at every checkpoint that there is.\n");
   if (!arguments.parse(words)) return 0;
   const RunDirectory run = RunDirectory::open(arguments.positional());
