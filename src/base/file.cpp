@@ -70,6 +70,12 @@ ReplacementFile::ReplacementFile(const std::filesystem::path& path, std::string_
 
 int ReplacementFile::create() {
   static std::atomic<unsigned> count{0};
+  // A device or a pipe would be gone for good, also from where others look for it.
+  std::error_code ignored;
+  const auto type = std::filesystem::status(path_, ignored).type();
+  require(type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found ||
+              type == std::filesystem::file_type::none,
+          "[{}] cannot write {}: it is no regular file, and only such a file is replaced", tag_, path_);
   for (;;) {
     temporary_ = fmt::format("{}{}{}-{}", path_, kTemporary, ::getpid(), count++);
     const int file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

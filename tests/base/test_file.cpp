@@ -101,6 +101,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("only a regular file is replaced: folders, pipes and devices stay what they are") {
+  const Folder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_directory(folder / "folder");
+  std::filesystem::create_symlink("pipe", folder / "link");
+  for (const char* name : {"pipe", "folder", "link"})
+    CHECK(failure_of([&] { replace_file(folder / name, "x", "test"); }) ==
+          "[test] cannot write " + (folder / name).string() +
+              ": it is no regular file, and only such a file is replaced");
+  CHECK_THROWS_AS(replace_file("/dev/null", "x", "test"), Error);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"folder", "link", "pipe"});
+}
+
 TEST_CASE("a disk that is full refuses a new file, and the old one stays") {
   const Folder folder;
   put(folder / "text", "old");

@@ -256,7 +256,7 @@ TEST_CASE("a disk that takes no more leaves the old file and nothing else") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a place that cannot be written is named with the system's reason") {
+TEST_CASE("a place that cannot be written is named with the reason") {
   const Folder folder;
   const Real one = 1;
   const auto check_refused = [&](const fs::path& path, const std::string& reason) {
@@ -267,7 +267,7 @@ TEST_CASE("a place that cannot be written is named with the system's reason") {
   put(folder / "file", "text");
   check_refused(folder / "file/x", "Not a directory");
   fs::create_directory(folder / "directory");
-  check_refused(folder / "directory", "Is a directory");
+  check_refused(folder / "directory", "it is no regular file, and only such a file is replaced");
   check_refused("/proc/self/x", "No such file or directory");  // nobody can create a file there
   CHECK(bytes_of(folder / "file") == "text");
   CHECK(folder.files() == 2);
