@@ -53,6 +53,7 @@ for (const file of ALL)
     for (const width of WIDTHS)
       test(`${file.slice(-11, -5)}, ${colorScheme}, ${width} wide: no complaint, no text upon text, words for every picture`, async () => {
         await looking(file, { width, colorScheme }, async (page) => {
+          assert.deepEqual(await texts(page, ".failed"), []);
           assert.deepEqual(await page.evaluate(crowdedTexts), []);
           assert.deepEqual(await page.evaluate(wordlessPictures), []);
           if (width === 1440) assert.deepEqual(await page.evaluate(paleTexts), []);
@@ -329,6 +330,7 @@ test("every table is there to the letter, to read and to keep", async () => {
     for (const name of ["metrics", "heads", "ablation", "patching", "verdict"]) {
       const card = page.locator("article.table", { has: page.locator(`#table-${name}`) });
       await card.locator("summary").click();
+      await card.locator("tbody tr").first().waitFor();
       for (let more = card.getByRole("button", { name: /^Show/ }); (await more.count()) > 0;)
         await more.click();
       const cells = await card
@@ -364,6 +366,17 @@ test("what is not measured is said, with the command that measures it", async ()
       "tapehead heads bare --periods 4,8,12,16,20,23",
     ])
       assert.ok(words.includes(command), `${command} in: ${words}`);
+  });
+});
+
+test("a damaged part spoils its own section alone", async () => {
+  const page = readFileSync(WHOLE, "utf8");
+  const file = join(PAGES, "damaged.html");
+  writeFileSync(file, page.replace('"ablation":{"kinds"', '"ablation":{"kinder"'));
+  await looking(file, {}, async (opened) => {
+    assert.match((await texts(opened, "#ablation .failed")).join(""), /cannot be drawn/);
+    assert.equal(await opened.locator(".failed").count(), 1);
+    assert.equal(await opened.locator("article.table").count(), 16);
   });
 });
 

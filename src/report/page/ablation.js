@@ -44,7 +44,7 @@ const QUANTITIES = [
 
 export function showAblation(content, run) {
   const ablation = run.table("ablation");
-  if (ablation) showKinds(content, run, ablation);
+  if (ablation && run.ablation) showKinds(content, run, ablation);
   else if (run.about.layers > 0) missing(content, "What every head is for", run.command("ablation"));
   const shapley = run.table("shapley");
   if (shapley) showTeams(content, run, shapley);

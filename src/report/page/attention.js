@@ -194,7 +194,8 @@ class Viewer {
     this.ramp = shareRamp();
     const large = width >= BESIDE ? Math.floor(LARGE * width) : width;
     this.heat.draw(large, { most: CELL });
-    this.small.fit(width >= BESIDE ? width - large - GAP : width, this.signs.length);
+    const beside = width - large - GAP;
+    this.small.fit(this.small.fitsIn(beside) ? beside : width, this.signs.length);
     this.film.draw();
     this.update();
   }

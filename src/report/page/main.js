@@ -1,7 +1,7 @@
 // The page of one run. Each section has a module, which fills the section's content from the run; what they share
 // is the moment of the training that is looked at.
 
-import { fill } from "./dom.js";
+import { element, fill } from "./dom.js";
 import { readRun } from "./run.js";
 import { Moment } from "./moment.js";
 import { showVerdict } from "./verdict.js";
@@ -33,5 +33,14 @@ for (const [id, show] of Object.entries({
   ablation: showAblation,
   circuits: showCircuits,
   tables: showTables,
-}))
-  show(document.querySelector(`#${id} .content`), run, moment);
+})) {
+  const content = document.querySelector(`#${id} .content`);
+  // A damaged table spoils its own section and no other.
+  try {
+    show(content, run, moment);
+  } catch (error) {
+    content.append(
+      element("p", { class: "missing failed" }, `The rest of this section cannot be drawn: ${error.message}`),
+    );
+  }
+}

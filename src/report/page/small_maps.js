@@ -6,6 +6,7 @@ import { fixed, words } from "./words.js";
 
 const LARGEST = 160; // pixels
 const SMALLEST = 26;
+const LEGIBLE = 84;
 const FRAME = 22; // around each
 const LOOKS = ["previous_token", "current_token", "first_token", "duplicate_token", "induction"];
 
@@ -60,11 +61,17 @@ export class SmallMaps {
     to.button.focus();
   }
 
-  /** Makes maps of so many positions fit into a width. */
+  /** Whether a row of them, each of a legible size, has room in a width. */
+  fitsIn(width) {
+    return this.run.about.heads * (LEGIBLE + FRAME) <= width;
+  }
+
+  /** Makes maps of so many positions fit into a width; small ones do without their scores. */
   fit(width, positions) {
     const size = Math.max(SMALLEST, Math.min(LARGEST, Math.floor(width / this.run.about.heads) - FRAME));
     // Whole pixels a cell where there are so many.
     this.size = size >= positions ? size - (size % positions) : size;
+    this.root.classList.toggle("terse", size < LEGIBLE);
   }
 
   /** Paints all; `weightsOf(layer, head)` gives weight(query, key), `rgb` the colour of a weight. */
