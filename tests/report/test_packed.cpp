@@ -38,7 +38,8 @@ TEST_CASE("shares are packed on one scale, so that equal shares have equal text"
 
 TEST_CASE("what is not finite stays so, and nothing stays nothing") {
   constexpr Real infinite = std::numeric_limits<Real>::infinity();
-  const std::vector<double> back = unpacked(packed(Numbers{1, std::numeric_limits<Real>::quiet_NaN(), infinite, 0}));
+  const std::vector<double> back =
+      unpacked(packed(Numbers{1, std::numeric_limits<Real>::quiet_NaN(), infinite, 0}));
   CHECK(back[0] == doctest::Approx(1));
   CHECK(std::isnan(back[1]));
   CHECK(std::isnan(back[2]));
