@@ -16,15 +16,15 @@ namespace tapehead::app {
 
 namespace {
 
-/// The calls that make the tables that a run can have and has not yet, each once.
+/// The calls that make, of a trained model, the tables that a run can have and has not yet, each once.
 std::vector<CommandLine> missing_measurements(const RunDirectory& run) {
   std::vector<CommandLine> lines;
   for (const std::string_view table : kRunTables) {
-    if (std::filesystem::exists(run.table_file(table))) continue;
+    if (table == kSweepTable || std::ranges::find(kTablesOfTraining, table) != kTablesOfTraining.end() ||
+        std::filesystem::exists(run.table_file(table)))
+      continue;
     for (CommandLine& line : commands_for_table(run, table, CsvTable({})))
-      if (line.front() != "train" && line.front() != "fork" && line.front() != "sweep" &&
-          std::ranges::find(lines, line) == lines.end())
-        lines.push_back(std::move(line));
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
   }
   return lines;
 }

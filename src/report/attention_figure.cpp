@@ -114,13 +114,9 @@ void title_map(Figure& figure, const Panel& panel, const HeadScores& head, std::
 void start_maps(Figure& figure, Index length, Index period) {
   GnuplotScript& script = figure.script;
   script.line("unset grid\nunset xtics\nunset ytics\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
-  script.line(
-      "set palette defined (0 '#ffffff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')");
-  script.line("set cbrange [0:1]\nset xrange [-0.5:{0}]\nset yrange [{0}:-0.5]",
-              static_cast<double>(length) - 0.5);
-  script.line(
-      "set object 2 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#ececec' fillstyle solid 1 "
-      "noborder");
+  script.line("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]", static_cast<double>(length) - 0.5);
+  set_share_palette(figure);
+  set_map_ground(figure);
   if (period == 0) return;
   for (Index t = period; t < length; t += period) {
     const double edge = static_cast<double>(t) - 0.5;

@@ -25,6 +25,18 @@ void set_numbers(Figure& figure, double tics, std::string_view offset) {
 
 }  // namespace
 
+void set_share_palette(Figure& figure) {
+  figure.script.line(
+      "set palette defined (0 '#ffffff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')\n"
+      "set cbrange [0:1]");
+}
+
+void set_map_ground(Figure& figure) {
+  figure.script.line(
+      "set object 2 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#ececec' fillstyle solid 1 "
+      "noborder");
+}
+
 void show_scale_below(Figure& figure, std::string_view name, int left, int top, double tics) {
   write(figure, name, left, top + kThickness / 2.0);
   show_bar(figure, "horizontal", left + text_width(name, kText) + kGap, top + kThickness, kLength,

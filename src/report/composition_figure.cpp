@@ -84,9 +84,7 @@ void start_maps(Figure& figure, double baseline, double reach, Index heads) {
   GnuplotScript& script = figure.script;
   script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
   script.line("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]", static_cast<double>(heads) - 0.5);
-  script.line(
-      "set object 2 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#ececec' fillstyle solid 1 "
-      "noborder");
+  set_map_ground(figure);
   script.line(
       "set palette defined (0 '#b35806', 0.25 '#f1a340', 0.5 '#ffffff', 0.75 '#6baed6', 1 '#08519c')\n"
       "set cbrange [{}:{}]",

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "tapehead/base/require.h"
+#include "tapehead/report/colour_scale.h"
+#include "tapehead/report/sheet.h"
 #include "tapehead/report/style.h"
 #include "tapehead/text/display.h"
 
@@ -12,10 +14,8 @@ namespace tapehead {
 namespace {
 
 // Sizes in pixels.
-constexpr int kTop = 74;
-constexpr int kScale = 112;  // to the right of the map
-constexpr int kAxis = 50;    // of signs one column wide and the axis' name
-constexpr int kWords = 66;   // below the map
+constexpr int kAxis = 50;  // of signs one column wide and the axis' name
+constexpr int kScaleGap = 24;
 constexpr int kLeastWidth = 620;
 constexpr int kSmallestMap = 200;
 constexpr int kLargestMap = 640;
@@ -35,8 +35,7 @@ struct Layout {
   int axis;  // beside and below the map
 
   bool is_legible() const { return cell >= kLegibleCell; }
-  int right() const { return axis + side; }
-  int bottom() const { return kTop + side; }
+  Panel panel(int top) const { return {axis, axis + side, top, top + side}; }
 };
 
 Layout layout_of(const std::vector<std::string>& signs) {
@@ -52,38 +51,19 @@ Layout layout_of(const std::vector<std::string>& signs) {
   return layout;
 }
 
-/// A line of words at these pixels from the left and from the top.
-void write_at(Figure& figure, int number, double left, double top, std::string_view text,
-              std::string_view look) {
-  figure.script.line("set label {} {} at screen {}, screen {} {}", number, gnuplot_text(text),
-                     left / figure.width, 1 - top / figure.height, look);
-}
-
-void start_map(Figure& figure, const Layout& layout) {
-  GnuplotScript& script = figure.script;
-  script.line("set datafile missing 'nan'\nset key off");
-  script.line("set border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
-  script.line("set lmargin at screen {}\nset rmargin at screen {}", 1.0 * layout.axis / figure.width,
-              1.0 * layout.right() / figure.width);
-  script.line("set tmargin at screen {}\nset bmargin at screen {}", 1 - 1.0 * kTop / figure.height,
-              1 - 1.0 * layout.bottom() / figure.height);
-  script.line("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]", static_cast<double>(layout.shown) - 0.5);
-  script.line(
-      "set object 2 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#ececec' fillstyle solid 1 "
-      "noborder");
-  script.line(
-      "set palette defined (0 '#ffffff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')");
-  const int height = std::min(layout.side, kLongestScale);
-  script.line("set cbrange [0:1]\nset colorbox user origin screen {}, screen {} size screen {}, screen {}",
-              (layout.right() + 24.0) / figure.width, 1 - 1.0 * (kTop + height) / figure.height,
-              14.0 / figure.width, 1.0 * height / figure.height);
-  script.line("set cbtics 0.25 scale 0 font ',12' format '%.2f' textcolor rgb '{}'", kInk);
-  write_at(figure, 3, layout.right() + 90.0, kTop + height / 2.0, "attention weight",
-           fmt::format("center rotate by 90 font ',13' textcolor rgb '{}'", kInk));
+void start_map(Figure& figure, const Layout& layout, const Panel& panel) {
+  figure.script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
+  figure.script.line("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]", static_cast<double>(layout.shown) - 0.5);
+  set_share_palette(figure);
+  set_map_ground(figure);
+  place(figure, panel, "");
+  show_scale_beside(figure, "attention weight", panel.right + kScaleGap, panel.top,
+                    panel.top + std::min(layout.side, kLongestScale), 0.25);
 }
 
 /// Tokens on both axes, or positions where they cannot be read.
-void draw_axes(Figure& figure, const Layout& layout, const std::vector<std::string>& signs) {
+void draw_axes(Figure& figure, const Layout& layout, const Panel& panel,
+               const std::vector<std::string>& signs) {
   GnuplotScript& script = figure.script;
   const std::string look = fmt::format("textcolor rgb '{}'", kInk);
   if (layout.is_legible()) {
@@ -95,30 +75,24 @@ void draw_axes(Figure& figure, const Layout& layout, const std::vector<std::stri
                 layout.axis == kAxis ? "offset 0,0.4" : "rotate by 90 right", look);
     script.line("set ytics ({}) scale 0 font ',{}' offset 0.6,0 {}", tics, font, look);
   } else {
-    script.line("set xtics autofreq nomirror out scale 0.4 font ',12' {0}", look);
-    script.line("set ytics autofreq nomirror out scale 0.4 font ',12' {0}", look);
+    script.line("set xtics autofreq nomirror out scale 0.4 font ',{}' {}", kSmallText, look);
+    script.line("set ytics autofreq nomirror out scale 0.4 font ',{}' {}", kSmallText, look);
   }
   const std::string unit = layout.is_legible() ? "" : " (position)";
-  const double middle = layout.side / 2.0;
-  write_at(figure, 4, 12, kTop + middle, "query" + unit, "center rotate by 90 font ',13' " + look);
-  write_at(figure, 5, layout.axis + middle, layout.bottom() + layout.axis - 12.0, "key" + unit,
-           "center font ',13' " + look);
+  write(figure, "query" + unit, kEdge, (panel.top + panel.bottom) / 2.0,
+        {.align = "center", .is_upright = true});
+  write(figure, "key" + unit, (panel.left + panel.right) / 2.0, panel.bottom + layout.axis - 12.0,
+        {.align = "center"});
 }
 
-/// Lines of words below the map.
-void explain(Figure& figure, std::string_view where, std::size_t length, std::size_t shown, bool marked) {
-  const std::string which = shown < length
-                                ? fmt::format("positions 0 to {} of the {} of {}", shown - 1, length, where)
-                                : fmt::format("{}, {} position{}", where, length, length == 1 ? "" : "s");
-  const std::string colours = "dark: looks there; grey: later than the query, out of sight";
-  const std::string marks = marked ? "circles: after an earlier copy of the query" : "";
-  int number = 6;
-  double from_below = 52;
-  for (const std::string& line : {which, colours, marks}) {
-    write_at(figure, number++, 20, figure.height - from_below, line,
-             fmt::format("left font ',12' textcolor rgb '{}'", kGrey));
-    from_below -= 18;
-  }
+std::vector<ColouredWords> remarks_of(std::string_view where, std::size_t length, std::size_t shown,
+                                      bool marked) {
+  std::vector<ColouredWords> remarks{
+      {shown < length ? fmt::format("positions 0 to {} of the {} of {}", shown - 1, length, where)
+                      : fmt::format("{}, {} position{}", where, length, length == 1 ? "" : "s")},
+      {"dark: looks there; grey: later than the query, out of sight"}};
+  if (marked) remarks.push_back({"circles: after an earlier copy of the query"});
+  return remarks;
 }
 
 /// A column a key and a row a query; -1 where the key is later.
@@ -152,32 +126,32 @@ Figure head_map_figure(const AttentionMap& map, const std::vector<std::string>& 
           "and {}",
           length, signs.size(), targets.size());
   const Layout layout = layout_of(signs);
-  Figure figure{"attention",
-                std::max(layout.right() + kScale, kLeastWidth),
-                layout.bottom() + layout.axis + kWords,
-                {}};
-  figure.script.line(
-      "set label 1 '{{/:Bold=19 What layer {} head {} looks at after {} step{}}}' at screen {}, "
-      "screen {} left textcolor rgb '{}'",
-      map.layer, map.head, step, step == 1 ? "" : "s", 20.0 / figure.width, 1 - 26.0 / figure.height, kInk);
-  write_at(figure, 2, 20, 50, run_in_words(config), fmt::format("left font ',13' textcolor rgb '{}'", kGrey));
-  start_map(figure, layout);
-  draw_axes(figure, layout, signs);
   const std::vector<std::vector<double>> marks = marks_of(targets, layout.shown);
   const bool marked = layout.cell >= kMarkedCell && !marks.front().empty();
-  explain(figure, where, length, layout.shown, marked);
+  Sheet sheet =
+      start_sheet("attention", {std::max(layout.axis + layout.side + kScaleGap + kScaleWidth, kLeastWidth)},
+                  {fmt::format("What layer {} head {} looks at after {} step{}", map.layer, map.head, step,
+                               step == 1 ? "" : "s"),
+                   run_in_words(config),
+                   {},
+                   remarks_of(where, length, layout.shown, marked)},
+                  {layout.axis, layout.side, layout.side});
+  Figure& figure = sheet.figure;
+  const Panel panel = layout.panel(sheet.top);
+  start_map(figure, layout, panel);
+  draw_axes(figure, layout, panel, signs);
   figure.script.data("$map", cells_of(map, layout.shown));
-  std::string plot = fmt::format("plot $map matrix using 1:2:($3 < 0 ? NaN : $3) with image{}",
-                                 layout.shown > kManyCells ? "" : " pixels");
+  std::string command = fmt::format("$map matrix using 1:2:($3 < 0 ? NaN : $3) with image{}",
+                                    layout.shown > kManyCells ? "" : " pixels");
   if (marked) {
     figure.script.data("$marks", marks);
-    plot += fmt::format(
+    command += fmt::format(
         ", $marks using 1:2 with points pointtype 6 pointsize {:.2f} linewidth 1.2 linecolor "
         "rgb '{}'",
         layout.cell / 14, kNoiseColour);
   }
-  figure.script.line("{}", plot);
-  return figure;
+  plot(figure, command);
+  return std::move(sheet.figure);
 }
 
 }  // namespace tapehead

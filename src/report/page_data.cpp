@@ -125,7 +125,7 @@ class PageMaker {
   Json tables() {
     Json list = Json::array();
     for (const std::string_view name : kRunTables) {
-      if (name == "sweep") continue;  // of a folder of runs
+      if (name == kSweepTable) continue;
       Json entry{{"name", name}, {"about", about_table(name)}};
       CsvTable there({});
       try {

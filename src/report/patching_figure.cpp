@@ -168,9 +168,7 @@ void start_maps(Figure& figure, double extent) {
   script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
   script.line("set palette defined (-1 '#8c3a00', -0.5 '#e8935a', 0 '#ffffff', 0.5 '#5fa8d3', 1 '#08406b')");
   script.line("set cbrange [{}:{}]", -extent, extent);
-  script.line(
-      "set object 2 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#ececec' fillstyle solid 1 "
-      "noborder");
+  set_map_ground(figure);
 }
 
 Caption caption_of(const CsvTable& table, const Config& config, bool narrow) {

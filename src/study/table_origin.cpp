@@ -146,6 +146,7 @@ struct Origin {
   std::string_view table;
   std::string_view about;
   std::vector<CommandLine> (*lines)(const Subject& subject);
+  bool is_of_heads = false;  ///< so that a model without layers has none
 };
 
 constexpr std::array<Origin, kRunTables.size()> kOrigins{{
@@ -153,25 +154,21 @@ constexpr std::array<Origin, kRunTables.size()> kOrigins{{
     {"heads", "a row a head and evaluation: its scores", training},
     {"floors", "what the best predictors of a kind lose on the evaluation batch, in nats", training},
     {"formation", "when the heads formed, in steps, and the bump", formation},
-    {"scores", "a row a head and period, of the trained and of the untrained model", scores},
-    {"ablation", "a row an ablation: changes in loss, in nats, and accuracy, with 95 % intervals", ablation},
-    {"subsets", "a row a set of a layer's heads, ablated together", subsets},
-    {"shapley", "a row a head: its share in what its layer does, in nats", subsets},
-    {"interactions", "a row a pair of a layer's heads, in nats", subsets},
-    {"patching", "a row a place that was patched: the share of the answer that it restores", patching},
-    {"circuits", "a row a head: what its weights do", circuits},
-    {"composition", "a row a pair of heads and way to compose, beside random matrices", circuits},
-    {"eigenvalues", "a row an eigenvalue of a head's circuit", circuits},
+    {"scores", "a row a head and period, of the trained and of the untrained model", scores, true},
+    {"ablation", "a row an ablation: changes in loss, in nats, and accuracy, with 95 % intervals", ablation,
+     true},
+    {"subsets", "a row a set of a layer's heads, ablated together", subsets, true},
+    {"shapley", "a row a head: its share in what its layer does, in nats", subsets, true},
+    {"interactions", "a row a pair of a layer's heads, in nats", subsets, true},
+    {"patching", "a row a place that was patched: the share of the answer that it restores", patching, true},
+    {"circuits", "a row a head: what its weights do", circuits, true},
+    {"composition", "a row a pair of heads and way to compose, beside random matrices", circuits, true},
+    {"eigenvalues", "a row an eigenvalue of a head's circuit", circuits, true},
     {"attribution", "a row a component: its part of the right token's logit", circuits},
     {"lens", "a row a layer: the losses when the stream is read out there, in nats", lens},
     {"verdict", "a row a piece of evidence, with its threshold", verdict},
     {"sweep", "a row a run of a sweep", sweep},
 }};
-
-/// Tables that tell of heads alone.
-constexpr std::array<std::string_view, 9> kOfHeads{"scores",      "ablation",     "subsets",
-                                                   "shapley",     "interactions", "circuits",
-                                                   "composition", "eigenvalues",  "patching"};
 
 const Origin& origin_of(std::string_view name) {
   const auto* found = std::ranges::find(kOrigins, name, &Origin::table);
@@ -186,7 +183,7 @@ std::string_view about_table(std::string_view name) { return origin_of(name).abo
 std::vector<CommandLine> commands_for_table(const RunDirectory& run, std::string_view name,
                                             const CsvTable& there) {
   const Origin& origin = origin_of(name);
-  if (run.config().model.layers == 0 && std::ranges::find(kOfHeads, name) != kOfHeads.end()) return {};
+  if (run.config().model.layers == 0 && origin.is_of_heads) return {};
   return origin.lines({run, there});
 }
 

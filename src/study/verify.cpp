@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 
 /// The one column that a clock writes.
 constexpr const char* kOfAClock = "seconds";
-/// Tables that a training writes, from the first step to the last.
-constexpr std::array<std::string_view, 3> kOfTraining{"metrics", "heads", "floors"};
 
 /// A folder that is gone with this object.
 class TemporaryFolder {
@@ -152,7 +150,7 @@ void verify_training(const RunDirectory& run, const VerifyOptions& options, std:
              {.threads = options.threads, .stepped = options.stepped, .should_stop = options.should_stop});
   require(replayed.is_whole, "[verify] stopped before the end; nothing was changed");
   const RunDirectory again = RunDirectory::open(folder.path() / "run");
-  for (const std::string_view name : kOfTraining)
+  for (const std::string_view name : kTablesOfTraining)
     if (fs::exists(run.table_file(name)) || fs::exists(again.table_file(name)))
       all.push_back(one_difference_at_worst(
           file_name(name), [&] { return verified_training_table(run, again, name, replayed, options); }));
@@ -181,7 +179,8 @@ std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& optio
   std::vector<Verified> all;
   verify_training(run, options, all);
   for (const std::string_view name : kRunTables)
-    if (std::ranges::find(kOfTraining, name) == kOfTraining.end() && fs::exists(run.table_file(name)))
+    if (std::ranges::find(kTablesOfTraining, name) == kTablesOfTraining.end() &&
+        fs::exists(run.table_file(name)))
       all.push_back(
           one_difference_at_worst(file_name(name), [&] { return verified_analysis(run, name, options); }));
   return all;

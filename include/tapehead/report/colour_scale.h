@@ -1,4 +1,5 @@
-/// The bar that says which colour is which number, below maps or beside them.
+/// What maps share: their colours, the ground behind them, and the bar that says which colour is which
+/// number.
 #pragma once
 
 #include <string_view>
@@ -7,7 +8,13 @@
 
 namespace tapehead {
 
-/// What it takes below maps or beside them, in pixels.
+/// Blues on white, for the shares from 0 to 1 of the next maps.
+void set_share_palette(Figure& figure);
+
+/// A grey ground for the next maps, to be seen where they have no cell.
+void set_map_ground(Figure& figure);
+
+/// What the bar takes below maps or beside them, in pixels.
 inline constexpr int kScaleHeight = 40;
 inline constexpr int kScaleWidth = 84;
 

@@ -41,6 +41,11 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
     "sweep",         // in a sweep's folder: a row a run
 };
 
+/// Of these, the one of a folder of runs.
+inline constexpr std::string_view kSweepTable = "sweep";
+/// Of these, what a training writes itself, from the first step to the last.
+inline constexpr std::array<std::string_view, 3> kTablesOfTraining{"metrics", "heads", "floors"};
+
 /// In a run's folder: the run of its one-layer twin.
 inline constexpr std::string_view kTwinFolder = "one-layer-twin";
 /// In a run's folder: the page that shows all of it.

@@ -1,8 +1,8 @@
 // Horizontal bars with their intervals, group by group, from a common zero.
 
 import { scaleLinear } from "d3-scale";
-import { select } from "d3-selection";
 import { axisTop } from "d3-axis";
+import { pictureIn } from "./figure.js";
 import { short } from "./words.js";
 
 const BAR = 15;
@@ -12,8 +12,8 @@ const LONGEST_NAME = 150;
 const CHARACTER = 6.6;
 
 /**
- * `groups` are { name, bars }, bars { value, low, high, colour, text, label }: `text` stands behind the bar, `label`
- * at its left, if there are labels beside the groups' names. `axis` names the numbers.
+ * `groups` are { name, bars }, bars { value, low, high, colour, text }: `text` stands behind the bar. `axis` names the
+ * numbers, `describe` is the text that stands for the picture.
  */
 export function drawBars(body, width, { groups, axis, describe }) {
   const bars = groups.flatMap((group) => group.bars);
@@ -26,14 +26,7 @@ export function drawBars(body, width, { groups, axis, describe }) {
     .domain([low, high === low ? 1 : high])
     .range([left + leftText, width - textRoom]);
   const height = TOP + groups.reduce((sum, group) => sum + group.bars.length * BAR + BETWEEN, 0);
-  body.replaceChildren();
-  const svg = select(body)
-    .append("svg")
-    .attr("viewBox", `0 0 ${width} ${height}`)
-    .attr("width", width)
-    .attr("height", height)
-    .attr("role", "img")
-    .attr("aria-label", describe);
+  const svg = pictureIn(body, width, height, describe);
   const scale = svg
     .append("g")
     .attr("class", "axis")

@@ -38,30 +38,35 @@ export function figure(parent, { title, draw, caption = [] }) {
   return { root, controls, legend, body, caption: root.lastChild, redraw };
 }
 
+/** An empty picture of that size in place of what `body` holds; `describe` is the text that stands for it. */
+export function pictureIn(body, width, height, describe) {
+  body.replaceChildren();
+  return select(body)
+    .append("svg")
+    .attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("width", width)
+    .attr("height", height)
+    .attr("role", "img")
+    .attr("aria-label", describe);
+}
+
 /** An entry of a legend: a line or a square in a colour, a name, and room for a value. */
 export function key({ name, colour, dash = "none", square = false, value = "" }) {
-  const sample = element("span", { class: square ? "square" : "line", style: `background: ${colour}` });
-  if (dash !== "none")
-    sample.replaceChildren(
-      select(sample)
-        .attr("class", "dashes")
-        .attr("style", null)
-        .append("svg")
-        .attr("width", 26)
-        .attr("height", 4)
-        .attr("aria-hidden", "true")
-        .call((svg) =>
-          svg
-            .append("line")
-            .attr("x2", 26)
-            .attr("y1", 2)
-            .attr("y2", 2)
-            .attr("stroke-dasharray", dash)
-            .attr("stroke-width", 2)
-            .style("stroke", colour),
-        )
-        .node(),
-    );
+  const sample = element("span", { class: square ? "square" : dash === "none" ? "line" : "dashes" });
+  if (square || dash === "none") sample.style.background = colour;
+  else
+    select(sample)
+      .append("svg")
+      .attr("width", 26)
+      .attr("height", 4)
+      .attr("aria-hidden", "true")
+      .append("line")
+      .attr("x2", 26)
+      .attr("y1", 2)
+      .attr("y2", 2)
+      .attr("stroke-dasharray", dash)
+      .attr("stroke-width", 2)
+      .style("stroke", colour);
   const number = element("output", {}, value);
   return { root: element("span", { class: "key" }, sample, name, " ", number), number };
 }

@@ -3,8 +3,8 @@
 import { bisector } from "d3-array";
 import { axisBottom, axisLeft } from "d3-axis";
 import { scaleLinear, scaleLog } from "d3-scale";
-import { select } from "d3-selection";
 import { line } from "d3-shape";
+import { pictureIn } from "./figure.js";
 import { short } from "./words.js";
 
 const MARGIN = { left: 44, right: 12, top: 20, bottom: 42 };
@@ -38,14 +38,7 @@ export function drawPanels(body, width, { panels, x, describe, onpoint, onpick }
   const across = (x.isLogarithmic ? scaleLog() : scaleLinear())
     .domain(x.domain)
     .range([frame.left, frame.right]);
-  body.replaceChildren();
-  const svg = select(body)
-    .append("svg")
-    .attr("viewBox", `0 0 ${width} ${height}`)
-    .attr("width", width)
-    .attr("height", height)
-    .attr("role", "img")
-    .attr("aria-label", describe);
+  const svg = pictureIn(body, width, height, describe);
 
   let top = frame.top;
   const placed = panels.map((panel) => {
