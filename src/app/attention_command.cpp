@@ -9,9 +9,11 @@
 #include "tapehead/app/head_name.h"
 #include "tapehead/app/json.h"
 #include "tapehead/app/loaded_run.h"
+#include "tapehead/app/output_file.h"
 #include "tapehead/app/table.h"
 #include "tapehead/app/terminal.h"
 #include "tapehead/app/token_text.h"
+#include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/attention_map.h"
 #include "tapehead/report/attention_figure.h"
@@ -140,16 +142,25 @@ Arguments attention_arguments() {
   return arguments;
 }
 
+/// Throws Error for a file that begins as no PNG and no SVG does.
+void look_at_picture(const std::filesystem::path& file) {
+  const MappedFile picture(file, "picture");
+  const std::string_view bytes = picture.bytes();
+  require(bytes.starts_with("\x89PNG") || bytes.starts_with("<?xml") || bytes.starts_with("<svg"),
+          "[picture] {} is none", file.string());
+}
+
 /// What is wrong with them, without a look at the run.
 void require_right(const Arguments& arguments) {
   if (arguments.has("text") && arguments.has("sequence"))
     throw UsageError("--sequence and --text do not go together: each says what to look at");
   if (arguments.has("specials") && !arguments.has("text")) throw UsageError("--specials goes with --text");
   if (!arguments.has("png")) return;
-  const std::string ending = std::filesystem::path(arguments.text("png")).extension();
-  if (ending != ".png" && ending != ".svg")
+  const std::filesystem::path file = arguments.text("png");
+  if (file.extension() != ".png" && file.extension() != ".svg")
     throw UsageError(
-        fmt::format("--png: expected a file that ends in .png or .svg, got '{}'", arguments.text("png")));
+        fmt::format("--png: expected a file that ends in .png or .svg, got '{}'", file.string()));
+  require_writable(file, "--png", {"picture", look_at_picture});
 }
 
 }  // namespace

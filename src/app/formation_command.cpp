@@ -10,6 +10,8 @@
 #include "tapehead/app/commands.h"
 #include "tapehead/app/formation_text.h"
 #include "tapehead/app/json.h"
+#include "tapehead/app/loaded_run.h"
+#include "tapehead/app/output_file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/study/formation_report.h"
 #include "tapehead/train/trainer.h"
@@ -24,11 +26,10 @@ struct Runs {
   std::vector<FormationReport> reports;
 };
 
-Runs read_runs(const std::vector<std::string>& paths) {
+Runs read_runs(const std::vector<RunDirectory>& directories) {
   Runs runs;
-  for (const std::string& path : paths) {
-    const RunDirectory run = RunDirectory::open(path);
-    runs.names.push_back(path);
+  for (const RunDirectory& run : directories) {
+    runs.names.push_back(run.path().string());
     runs.configs.push_back(run.config());
     runs.reports.push_back(formation_report(run));
   }
@@ -94,6 +95,12 @@ void warn_of_guessing(const Runs& runs) {
                  vocabulary, 100 / static_cast<double>(vocabulary), vocabulary == 2 ? ", and half," : "");
 }
 
+/// Throws Error for a file that is no table of several runs.
+void look_at_table(const std::filesystem::path& file) {
+  const std::vector<std::string> columns = CsvTable::read(file).columns();
+  require(columns.front() == "run", "[formation] {} is none", file.string());
+}
+
 }  // namespace
 
 int formation_command(const Words& words) {
@@ -105,11 +112,13 @@ int formation_command(const Words& words) {
                       "FILE.csv");
   arguments.add_json();
   if (!arguments.parse(words)) return 0;
-  const std::vector<std::string> paths = arguments.positionals();
-  const bool several = paths.size() > 1;
-  if (arguments.has("out") && !several)
-    throw UsageError("--out goes with several runs; one run's table is written into the run");
-  const Runs runs = read_runs(paths);
+  const std::vector<RunDirectory> directories = open_runs(arguments);
+  const bool several = directories.size() > 1;
+  if (arguments.has("out")) {
+    if (!several) throw UsageError("--out goes with several runs; one run's table is written into the run");
+    require_writable(arguments.text("out"), "--out", {"table of several runs", look_at_table});
+  }
+  const Runs runs = read_runs(directories);
   const std::vector<std::string> differing = differing_fields_but_seeds(runs.configs);
   if (!differing.empty())
     spdlog::warn("these runs differ in more than their seeds: {}", fmt::join(differing, ", "));
@@ -126,7 +135,7 @@ int formation_command(const Words& words) {
         chance_scores(evaluation_batch(runs.configs.front()), runs.configs.front().model.vocabulary));
   std::cout.flush();
   if (!several)
-    formation_table(runs.reports).write(RunDirectory::open(paths.front()).table_file("formation"));
+    formation_table(runs.reports).write(directories.front().table_file("formation"));
   else if (arguments.has("out"))
     formation_table(runs.reports, runs.names).write(arguments.text("out"));
   return 0;

@@ -87,4 +87,19 @@ LoadedRun load_run(const Arguments& arguments) {
   return {std::move(directory), std::move(checkpoint), std::move(task), std::move(batch)};
 }
 
+std::vector<RunDirectory> open_runs(const Arguments& arguments) {
+  std::vector<RunDirectory> runs;
+  for (const std::string& path : arguments.positionals()) {
+    RunDirectory run = RunDirectory::open(path);
+    const auto is_same = [&](const RunDirectory& other) {
+      return std::filesystem::equivalent(run.path(), other.path());
+    };
+    if (std::ranges::any_of(runs, is_same))
+      spdlog::warn("{} is named twice, and counts once", path);
+    else
+      runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 }  // namespace tapehead::app

@@ -7,6 +7,7 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
+#include "tapehead/app/loaded_run.h"
 #include "tapehead/base/require.h"
 #include "tapehead/report/figures.h"
 #include "tapehead/train/run_directory.h"
@@ -122,8 +123,7 @@ int plot_command(const Words& words) {
   if (!arguments.parse(words)) return 0;
   FigureOptions options{.size = size_of(arguments), .formats = formats_of(arguments)};
   if (arguments.has("only")) options.only = parts_of(arguments, "only");
-  std::vector<RunDirectory> runs;
-  for (const std::string& path : arguments.positionals()) runs.push_back(RunDirectory::open(path));
+  const std::vector<RunDirectory> runs = open_runs(arguments);
   require_figure_names(options.only, runs.size());
   if (runs.size() == 1 && arguments.has("out"))
     throw UsageError("--out goes with several runs; one run's figures are drawn into the run");

@@ -5,10 +5,12 @@
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
+#include "tapehead/app/output_file.h"
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/report/page.h"
 #include "tapehead/report/page_data.h"
+#include "tapehead/study/sound_table.h"
 #include "tapehead/study/table_origin.h"
 #include "tapehead/train/run_directory.h"
 
@@ -16,12 +18,23 @@ namespace tapehead::app {
 
 namespace {
 
-/// The calls that make, of a trained model, the tables that a run can have and has not yet, each once.
+/// Whether the run's table is there and tells of its newest checkpoint; one without rows may tell of any.
+bool is_measured(const RunDirectory& run, std::string_view table) {
+  if (!std::filesystem::exists(run.table_file(table))) return false;
+  try {
+    const CsvTable there = sound_table(run, table);
+    return there.rows() == 0 || there.cell(0, "step") == std::to_string(run.latest_step());
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The calls that make, of the newest checkpoint, the tables that the run has not, each once.
 std::vector<CommandLine> missing_measurements(const RunDirectory& run) {
   std::vector<CommandLine> lines;
   for (const std::string_view table : kRunTables) {
     if (table == kSweepTable || std::ranges::find(kTablesOfTraining, table) != kTablesOfTraining.end() ||
-        std::filesystem::exists(run.table_file(table)))
+        is_measured(run, table))
       continue;
     for (CommandLine& line : commands_for_table(run, table, CsvTable({})))
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
@@ -42,6 +55,9 @@ void measure(const RunDirectory& run) {
   }
 }
 
+/// Throws Error for a file that is no page.
+void look_at_page(const std::filesystem::path& file) { document_in(MappedFile(file, "page").bytes()); }
+
 }  // namespace
 
 int report_command(const Words& words) {
@@ -49,20 +65,29 @@ int report_command(const Words& words) {
       "report", "Writes a run as one page to explore in a browser: a file that needs no network.", "RUN");
   arguments.options()("o,out", "the page (default: report.html in the run)", cxxopts::value<std::string>(),
                       "FILE");
-  arguments.options()("measure", "first make what the run's tables do not hold yet, printing it as it comes");
+  arguments.options()(
+      "measure",
+      "first measure what the run's tables do not hold of its newest checkpoint, printing it as it "
+      "comes");
   arguments.add_threads();
   arguments.epilogue(
-      "\nWhat the run's tables do not hold is left out of the page, which says what command measures it. "
-      "The\n"
-      "page tells of the newest checkpoint; attention is shown at every checkpoint that there is.\n");
+      "\nWhat the run's tables do not hold is left out of the page, which says what command measures it.\n"
+      "Attention is shown at every checkpoint that there is, everything else of the newest one.\n");
   if (!arguments.parse(words)) return 0;
   const RunDirectory run = RunDirectory::open(arguments.positional());
-  if (arguments.flag("measure")) measure(run);
-  const std::filesystem::path file =
-      arguments.has("out") ? std::filesystem::path(arguments.text("out")) : run.page_file();
+  std::filesystem::path file = run.page_file();
+  if (arguments.has("out")) {
+    file = arguments.text("out");
+    require_writable(file, "--out", {"page", look_at_page});
+  }
+  if (arguments.flag("measure")) {
+    run.require_no_writer();
+    measure(run);
+  }
   const PageData page = page_data(run, arguments.threads());
   replace_file(file, page_text(page.document), "page");
   std::cout << file.string() << "\n";
+  for (const std::string& warning : page.warnings) spdlog::warn("{}; --measure measures it anew", warning);
   for (const std::string& fault : page.faults) spdlog::error("{}", fault);
   return page.faults.empty() ? 0 : 1;
 }

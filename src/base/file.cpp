@@ -34,6 +34,16 @@ int write_all(int file, const void* data, std::size_t bytes) {
   return 0;
 }
 
+/// The file itself, of a link to one.
+std::filesystem::path behind_link(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -60,10 +70,9 @@ MappedFile::MappedFile(const std::filesystem::path& path, std::string_view tag)
 }
 
 ReplacementFile::ReplacementFile(const std::filesystem::path& path, std::string_view tag)
-    : path_(path.string()),
+    : path_(behind_link(path).string()),
       tag_(tag),
-      folder_(::open(path.has_parent_path() ? path.parent_path().c_str() : ".",
-                     O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      folder_(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       file_(folder_.get() < 0 ? -1 : create()) {
   if (file_.get() < 0) fail(tag_, "write", path_, errno);
 }

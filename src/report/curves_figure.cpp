@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "tapehead/base/require.h"
+#include "tapehead/report/band.h"
 #include "tapehead/report/floor_lines.h"
 #include "tapehead/report/lettering.h"
 #include "tapehead/report/line_ends.h"
@@ -33,12 +33,6 @@ constexpr Kind kAccuracy{"accuracy_induction", "induction", kInductionColour, "#
 constexpr Kind kLosses[] = {{"loss_noise", "noise", kNoiseColour, "#f0b48c", "#f7d3bb"},
                             {"loss", "all positions", kInk, "#b0b0b0", "#d6d6d6"},
                             {"loss_induction", "induction", kInductionColour, "#8fc1de", "#c3ddef"}};
-
-/// How many evaluations of a run have a value.
-std::ptrdiff_t values_in(const CsvTable& run, std::string_view column) {
-  if (!run.has(column)) return 0;
-  return std::ranges::count_if(run.numbers(column), [](double value) { return std::isfinite(value); });
-}
 
 /// A line a run; an empty line ends one.
 void write_lines(Figure& figure, std::string_view block, const std::vector<const CsvTable*>& runs,
@@ -80,7 +74,7 @@ Layers layers_of(Figure& figure, std::span<const CsvTable> runs, const Kind& kin
         fmt::format("{}_points using 1:({}*$2) with points pointtype 7 pointsize 0.6 linecolor rgb '{}', ",
                     name, scale, kind.thin);
   }
-  const Band band = band_of(runs, kind.column);
+  const Band band = drawn_band(runs, kind.column);
   if (band.steps.empty()) return layers;
   figure.script.data(name, {band.steps, band.lower, band.median, band.upper});
   layers.band = fmt::format(
@@ -94,6 +88,16 @@ Layers layers_of(Figure& figure, std::span<const CsvTable> runs, const Kind& kin
 std::string text_of(const Quantile& quantile) {
   return quantile.value ? fmt::format("step {:.0f}", *quantile.value)
                         : fmt::format("not by step {}", quantile.not_by);
+}
+
+std::string words_of(const CensoredQuartiles& halves) {
+  if (halves.known == 0) return fmt::format("above 50 %: none of {} runs", halves.runs);
+  const std::string lower = text_of(halves.lower);
+  const std::string upper = text_of(halves.upper);
+  return fmt::format("above 50 %: {} of {} runs; ", halves.known, halves.runs) +
+         (lower == upper
+              ? fmt::format("median and quartiles {}", lower)
+              : fmt::format("median {}; quartiles {} and {}", text_of(halves.median), lower, upper));
 }
 
 /// How many runs formed and when half of them had, to be written above the accuracy, and those that never
@@ -114,10 +118,7 @@ Formed formed_of(std::span<const CsvTable> runs, int width) {
     else if (values_in(run, kAccuracy.column) > 0)
       formed.never.push_back(&run);
   }
-  const CensoredQuartiles over_runs = quartiles(halves);
-  const std::string words = fmt::format("above 50 %: {} of {} runs; median {}; quartiles {} and {}",
-                                        over_runs.known, over_runs.runs, text_of(over_runs.median),
-                                        text_of(over_runs.lower), text_of(over_runs.upper));
+  const std::string words = words_of(quartiles(halves));
   const int room = width - kPlotLeft - kEdge;
   for (std::string& line : wrap(words, room, kText))
     formed.lines.push_back({std::move(line), kInductionColour});
@@ -153,13 +154,25 @@ bool ends_early(const Band& band, std::span<const CsvTable> runs) {
   return !band.steps.empty() && band.steps.back() < last_step_of(runs);
 }
 
-/// The label of a median at its end; none where there is no median.
+/// Where there is no median: the kind's label at the end of the longest run that has values.
+std::vector<EndLabel> label_of_lines(std::span<const CsvTable> runs, const Kind& kind,
+                                     std::string_view name) {
+  std::pair<double, double> last{-1, 0};  // step and value
+  for (const CsvTable& run : runs)
+    for (Index row = 0; row < run.rows() && run.has(kind.column); ++row)
+      if (const double value = run.number(row, kind.column); std::isfinite(value))
+        last = std::max(last, {run.number(row, "step"), value});
+  if (last.first < 0) return {};
+  return {{last.second, std::string(name), kind.colour}};
+}
+
+/// The label of a median at its end.
 std::vector<EndLabel> median_label(std::span<const CsvTable> runs, const Kind& kind, int scale,
                                    std::string_view format, bool narrow) {
-  const Band band = band_of(runs, kind.column);
-  if (band.steps.empty()) return {};
-  const double last = band.median.back();
+  const Band band = drawn_band(runs, kind.column);
   const std::string_view name = narrow ? kind.label.substr(0, kind.label.find(' ')) : kind.label;
+  if (band.steps.empty()) return label_of_lines(runs, kind, name);
+  const double last = band.median.back();
   std::string text = fmt::format("{} ", name) + fmt::format(fmt::runtime(format), scale * last);
   if (ends_early(band, runs))
     text += fmt::format("{}{:.0f}{}", narrow ? " (" : " at step ", band.steps.back(), narrow ? ")" : "");
@@ -209,13 +222,13 @@ double highest_loss(std::span<const CsvTable> runs, double chance) {
 }
 
 void plot_losses(Figure& figure, const Panel& panel, std::span<const CsvTable> runs, const Labels& labels,
-                 Index tokens_a_step) {
+                 std::string_view steps) {
   const double chance = labels.losses.front().y;
   const double highest = highest_loss(runs, chance);
   place(figure, panel, "loss (nats)");
   set_y_axis(figure, panel, 0, highest);
   figure.script.line("set format x '%g'");
-  label_x_axis(figure, panel, fmt::format("training step ({} tokens each)", tokens_a_step));
+  label_x_axis(figure, panel, steps);
   Layers all;
   for (const Kind& kind : kLosses) {
     const Layers layers = layers_of(figure, runs, kind, 1);
@@ -235,28 +248,20 @@ std::string in_words(std::span<const Config> configs) {
                      differing.size() > 1 ? fmt::format(" and {} more", differing.size() - 1) : "");
 }
 
-}  // namespace
-
-Band band_of(std::span<const CsvTable> runs, std::string_view column) {
-  std::map<double, std::vector<Censored>> values;
-  std::size_t with_values = 0;
-  for (const CsvTable& run : runs) {
-    if (values_in(run, column) == 0) continue;
-    ++with_values;
-    for (Index row = 0; row < run.rows(); ++row)
-      if (const double value = run.number(row, column); std::isfinite(value))
-        values[run.number(row, "step")].push_back({value});
-  }
-  Band band;
-  for (const auto& [step, of_runs] : values) {
-    if (of_runs.size() < with_values) continue;
-    band.steps.push_back(step);
-    band.lower.push_back(*quantile(of_runs, 0.25).value);
-    band.median.push_back(*quantile(of_runs, 0.5).value);
-    band.upper.push_back(*quantile(of_runs, 0.75).value);
-  }
-  return band;
+/// The label of the step axis.
+std::string steps_in_words(std::span<const Config> configs) {
+  const auto tokens = [](const Config& config) { return config.train.batch * config.task.length; };
+  const Index first = tokens(configs.front());
+  const bool is_common = std::ranges::all_of(configs, [&](const Config& c) { return tokens(c) == first; });
+  return is_common ? fmt::format("training step ({} tokens each)", first) : "training step";
 }
+
+bool has_median(std::span<const CsvTable> runs) {
+  return std::ranges::any_of(kLosses,
+                             [&](const Kind& kind) { return !drawn_band(runs, kind.column).steps.empty(); });
+}
+
+}  // namespace
 
 Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std::span<const Config> configs,
                      const FigureSize& size) {
@@ -274,9 +279,11 @@ Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std
   PlotHeights heights = narrow ? kNarrow : kPage;
   const int above = kLine * static_cast<int>(formed.lines.size());
   heights.around += above;
-  Caption caption{.title = fmt::format("Learning curves of {} run{}: median in bold, quartiles shaded",
-                                       runs.size(), runs.size() == 1 ? "" : "s"),
-                  .subtitle = in_words(configs)};
+  Caption caption{
+      .title = fmt::format("Learning curves of {} run{}{}", runs.size(), runs.size() == 1 ? "" : "s",
+                           has_median(runs) ? ": median in bold, quartiles shaded"
+                                            : ", evaluated at different steps: no median"),
+      .subtitle = in_words(configs)};
   if (narrow && floors.rows() > 0)
     caption.remarks.push_back({"dashed: guessing; thin level lines: the losses of the best predictors"});
   Sheet sheet = start_sheet("curves", size, caption, heights);
@@ -286,7 +293,7 @@ Figure curves_figure(std::span<const CsvTable> runs, const CsvTable& floors, std
   const Panel lower{kPlotLeft, right, middle + kGap, top + sheet.plots + kGap};
   set_step_axis(sheet.figure, upper, last_step_of(runs));
   plot_accuracy(sheet.figure, upper, runs, formed, labels.accuracy);
-  plot_losses(sheet.figure, lower, runs, labels, config.train.batch * config.task.length);
+  plot_losses(sheet.figure, lower, runs, labels, steps_in_words(configs));
   return std::move(sheet.figure);
 }
 

@@ -7,6 +7,7 @@
 
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
+#include "tapehead/base/version.h"
 #include "tapehead/report/packed.h"
 #include "tapehead/report/page.h"
 #include "tapehead/report/page_data.h"
@@ -117,6 +118,15 @@ class DocumentComparison {
   Comparison result_;
 };
 
+/// What shows the document: markup, style and script, which have to be this program's.
+void verify_frame(std::string_view page, const Json& document, Verified& verified) {
+  const Json::json_pointer by("/made_by/version");
+  if (!document.contains(by) || document[by] != version())
+    verified.left_out = "its markup and script, which another version wrote";
+  else if (page_text(document_in(page)) != page)
+    verified.differences.push_back({"markup, style and script", "others", "those of this version"});
+}
+
 }  // namespace
 
 Verified verify_page(const RunDirectory& run, const VerifyOptions& options) {
@@ -127,7 +137,9 @@ Verified verify_page(const RunDirectory& run, const VerifyOptions& options) {
   DocumentComparison comparison(options.tolerance);
   comparison.compare(stands, Json::parse(page_data(run, options.threads).document), "");
   Comparison result = std::move(comparison).result();
-  return {std::string(kPageFile), result.cells, std::move(result.differences)};
+  Verified verified{std::string(kPageFile), result.cells, std::move(result.differences)};
+  verify_frame(page.bytes(), stands, verified);
+  return verified;
 }
 
 }  // namespace tapehead

@@ -17,6 +17,7 @@
 #include "tapehead/report/style.h"
 #include "tapehead/study/evidence.h"
 #include "tapehead/study/formation.h"
+#include "tapehead/study/sound_table.h"
 #include "tapehead/study/table_origin.h"
 #include "tapehead/train/intervention.h"
 #include "tapehead/train/run_checkpoint.h"
@@ -65,7 +66,8 @@ class PageMaker {
     add("attention", [&] { return attention(); });
     add("circuits", [&] { return circuits(); });
     // A path may hold bytes that are no UTF-8.
-    return {page_.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(faults_)};
+    return {page_.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(faults_),
+            std::move(warnings_)};
   }
 
  private:
@@ -83,11 +85,16 @@ class PageMaker {
     if (std::ranges::find(faults_, fault) == faults_.end()) faults_.push_back(fault);
   }
 
-  /// The table, or one without rows where there is none yet.
-  CsvTable table(std::string_view name) const {
-    const fs::path file = run_.table_file(name);
-    return fs::exists(file) ? CsvTable::read(file) : CsvTable({});
+  /// What was measured on another checkpoint than the page's goes with a word of warning.
+  void note_step(std::string_view name, const CsvTable& there) {
+    const bool is_of_training = std::ranges::find(kTablesOfTraining, name) != kTablesOfTraining.end();
+    if (is_of_training || there.rows() == 0) return;
+    if (const std::string& step = there.cell(0, "step"); step != std::to_string(checkpoint_.step))
+      warnings_.push_back(fmt::format("{} tells of step {}, and the page of step {}", there.file().string(),
+                                      step, checkpoint_.step));
   }
+
+  CsvTable table(std::string_view name) const { return sound_table(run_, name); }
 
   Json about_run() const {
     const Config& config = run_.config();
@@ -131,7 +138,9 @@ class PageMaker {
       try {
         there = table(name);
         if (there.rows() > 0) entry["csv"] = there.text();
+        note_step(name, there);
       } catch (const Error& error) {
+        entry["fault"] = error.what();
         note_fault(error.what());
       }
       entry["command"] = command(name, there);
@@ -259,6 +268,7 @@ class PageMaker {
   std::unique_ptr<Task> task_;
   Json page_;
   std::vector<std::string> faults_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace

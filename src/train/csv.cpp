@@ -7,6 +7,7 @@
 
 #include "tapehead/base/file.h"
 #include "tapehead/base/nearest.h"
+#include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 
 namespace tapehead {
@@ -106,7 +107,7 @@ double CsvTable::number(Index row, std::string_view column) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size(),
-          "{} expected a number in column {} of row {}, got {}", place(), column, row + 1, text);
+          "{} expected a number in column {} of row {}, got {}", place(), column, row + 1, quoted_name(text));
   return value;
 }
 
@@ -122,7 +123,8 @@ std::size_t CsvTable::index_of(std::string_view column) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (columns_[i] == column) return i;
   const std::vector<std::string_view> names(columns_.begin(), columns_.end());
-  throw Error(fmt::format("{} no column {}; the nearest is {}", place(), column, nearest(column, names)));
+  throw Error(fmt::format("{} no column {}; the nearest is {}", place(), column,
+                          quoted_name(nearest(column, names))));
 }
 
 std::string CsvTable::place() const {

@@ -548,6 +548,22 @@ page_of_a_run() {
 
   expect 1 report paged -o nowhere/page.html
   says nowhere
+  cp paged/config.toml config.before
+  refuses config.toml 'is no page' -- report paged -o paged/config.toml
+  refuses config.toml 'is no table of several runs' -- formation run paged --out paged/config.toml
+  same_file config.before paged/config.toml
+  expect 0 report paged -o "elsewhere page.html"
+  sed '2s/,/,x/' paged/lens.csv > damaged
+  mv damaged paged/lens.csv
+  expect 1 report paged
+  says 'paged/lens.csv' 'expected a number in column loss of row 1'
+  # What is measured anew is what is damaged, or of an earlier checkpoint.
+  expect 0 lens paged --step 16
+  expect 0 report paged
+  says 'paged/lens.csv tells of step 16, and the page of step 20'
+  expect 0 report paged --measure
+  says 'tapehead lens paged'
+  check "report --measure: expected the newest step" grep -q ',20,[0-9]*$' paged/lens.csv
   truncate -s 1000 paged/checkpoints/step-000008.safetensors
   expect 1 report paged
   says error step-000008.safetensors

@@ -106,13 +106,24 @@ TEST_CASE("only a regular file is replaced: folders, pipes and devices stay what
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   std::filesystem::create_directory(folder / "folder");
   std::filesystem::create_symlink("pipe", folder / "link");
-  for (const char* name : {"pipe", "folder", "link"})
+  for (const auto& [name, behind] : {std::pair("pipe", "pipe"), {"folder", "folder"}, {"link", "pipe"}})
     CHECK(failure_of([&] { replace_file(folder / name, "x", "test"); }) ==
-          "[test] cannot write " + (folder / name).string() +
+          "[test] cannot write " + (folder / behind).string() +
               ": it is no regular file, and only such a file is replaced");
   CHECK_THROWS_AS(replace_file("/dev/null", "x", "test"), Error);
   CHECK(std::filesystem::is_character_file("/dev/null"));
   CHECK(names_in(folder.path()) == std::vector<std::string>{"folder", "link", "pipe"});
+}
+
+TEST_CASE("a link to a file stays, and the file behind it is replaced") {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "elsewhere");
+  put(folder / "elsewhere" / "text", "old");
+  std::filesystem::create_symlink("elsewhere/text", folder / "link");
+  replace_file(folder / "link", "new", "test");
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(text_of(folder / "elsewhere" / "text") == "new");
+  CHECK(names_in(folder / "elsewhere") == std::vector<std::string>{"text"});
 }
 
 TEST_CASE("a disk that is full refuses a new file, and the old one stays") {

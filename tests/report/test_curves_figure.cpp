@@ -28,26 +28,7 @@ std::string svg_of_runs(const std::vector<CsvTable>& runs, std::vector<Config> c
   return svg_of(curves_figure(runs, floors, configs));
 }
 
-/// A table of one column over the steps given.
-CsvTable table_of(const std::vector<std::pair<int, const char*>>& rows) {
-  CsvTable table({"step", "tokens", "loss"});
-  for (const auto& [step, loss] : rows) table.add({std::to_string(step), std::to_string(step), loss});
-  return table;
-}
-
 }  // namespace
-
-TEST_CASE("a band has the quartiles at the steps at which every run that has the column has a value") {
-  const std::vector<CsvTable> runs{
-      table_of({{0, "5"}, {10, "4"}, {20, "3"}, {30, "1"}}), table_of({{0, "7"}, {20, "5"}, {30, ""}}),
-      table_of({{0, "9"}, {10, "8"}, {20, "9"}, {30, "2"}}), table_of({{0, ""}})};
-  const Band band = band_of(runs, "loss");
-  CHECK(band.steps == std::vector<double>{0, 20});
-  CHECK(band.lower == std::vector<double>{6, 4});
-  CHECK(band.median == std::vector<double>{7, 5});
-  CHECK(band.upper == std::vector<double>{8, 7});
-  CHECK(band_of(runs, "loss_noise").steps.empty());
-}
 
 TEST_CASE("the curves figure says how many runs formed and when, and marks those that did not") {
   const std::string formed =
@@ -63,7 +44,7 @@ TEST_CASE("the curves figure says how many runs formed and when, and marks those
   CHECK_FALSE(contains(formed, "not formed"));
   const std::string mixed =
       svg_of_runs({metrics_of(2000, 500), metrics_of(2000, 9000), metrics_of(2000, 9000)});
-  CHECK(contains(mixed, "above 50 %: 1 of 3 runs; median not by step 2000; quartiles not by step 2000"));
+  CHECK(contains(mixed, "above 50 %: 1 of 3 runs; median and quartiles not by step 2000"));
   CHECK(contains(mixed, "× 2 not formed"));
 }
 
@@ -76,13 +57,32 @@ TEST_CASE("the curves figure names a field in which the runs differ, but for see
   CHECK(contains(svg_of_runs(runs, configs), "the runs differ in model.layers"));
 }
 
+TEST_CASE(
+    "runs that share no step but the first have no median, and runs of other batches no common tokens") {
+  std::vector<Config> configs(2);
+  configs[1].train.batch *= 2;
+  CsvTable short_run = metrics_of(0, 100);
+  short_run.add({"3", "3", "4", "4", "4.4", "0.05"});
+  const std::string drawn = svg_of_runs({metrics_of(2000, 9000), short_run}, configs);
+  for (const std::string text : {"2 runs, evaluated at different steps: no median",
+                                 "above 50 %: none of 2 runs", "training step", "all positions"}) {
+    CAPTURE(text);
+    CHECK(contains(drawn, text));
+  }
+  CHECK_FALSE(contains(drawn, "quartiles"));
+  CHECK_FALSE(contains(drawn, "tokens each"));
+  CHECK_FALSE(contains(drawn, "at step 0"));
+}
+
 TEST_CASE("the curves figure can be drawn of one run, of a first evaluation, and with columns missing") {
   CHECK(contains(svg_of_runs({metrics_of(0, 100)}), "of 1 run:"));
-  const std::vector<CsvTable> bare{table_of({{0, "4"}, {10, "3"}}), table_of({{0, "4"}})};
-  CHECK(contains(svg_of_runs(bare), "all positions 4.00"));
-  CHECK(contains(svg_of_runs({table_of({{0, ""}})}), "guessing"));
+  CsvTable bare({"step", "tokens", "loss"});
+  CHECK_THROWS_AS(svg_of_runs({bare}), Error);
+  bare.add({"0", "0", ""});
+  CHECK(contains(svg_of_runs({bare}), "guessing"));
+  bare.add({"10", "20", "3"});
+  CHECK(contains(svg_of_runs({bare, bare}), "all positions 3.00"));
   CHECK_THROWS_AS(curves_figure({}, CsvTable({}), {}), Error);
-  CHECK_THROWS_AS(svg_of_runs({table_of({})}), Error);
 }
 
 TEST_CASE("of one evaluation the curves figure shows the points, over its step") {
@@ -92,7 +92,7 @@ TEST_CASE("of one evaluation the curves figure shows the points, over its step")
   const Figure figure = curves_figure(std::vector{first, first}, CsvTable({}), configs);
   CHECK(contains(figure.script.text(), "set xrange [-1:1]\nset xtics (0)\n"));
   CHECK(dots(svg_of(figure)) == 4 * 3);  // two runs and their median
-  CHECK(dots(svg_of_runs({first, metrics_of(2000, 500)}, configs)) == 4 * 2);
+  CHECK(dots(svg_of_runs({first, metrics_of(2000, 500)}, configs)) == 4);
   CHECK(dots(svg_of_runs({metrics_of(2000, 500)}, {configs[0]})) == 0);
 }
 

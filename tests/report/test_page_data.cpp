@@ -132,6 +132,37 @@ TEST_CASE("another number on a page is found, in a table, in words and in a map"
   CHECK(place_of_difference("\"data\":\"/3", "\"data\":\"/2") == "/attention/weights/0, number 1");
 }
 
+TEST_CASE("another word in the markup and a script that was slipped in are found") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  write_page(run);
+  const std::string whole = text_of(run.page_file());
+  for (const auto& [stands, now] :
+       {std::pair("</body>", "<script>alert(1)</script></body>"), std::pair("<h2", "<h2 title='x'")}) {
+    put(run.page_file(), whole);
+    falsify(run, stands, now);
+    const Verified verified = verify_page(run, {});
+    REQUIRE(verified.differences.size() == 1);
+    CHECK(verified.differences.front().place == "markup, style and script");
+  }
+  put(run.page_file(), whole);
+  falsify(run, R"("version":")", R"("version":"0.)");
+  CHECK(verify_page(run, {}).differences.empty());
+  CHECK(verify_page(run, {}).left_out == "its markup and script, which another version wrote");
+}
+
+TEST_CASE("a table that was measured on an earlier checkpoint goes with a warning") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  const Verdict verdict{Mechanism::other, {{.name = "learnt", .value = 0.5, .threshold = 0.05}}};
+  verdict_table(verdict, 10, 16).write(run.table_file("verdict"));
+  CHECK(page_data(run, 1).warnings.empty());
+  verdict_table(verdict, 5, 16).write(run.table_file("verdict"));
+  REQUIRE(page_data(run, 1).warnings.size() == 1);
+  CHECK(page_data(run, 1).warnings.front() ==
+        run.table_file("verdict").string() + " tells of step 5, and the page of step 10");
+}
+
 TEST_CASE("a page is behind when its run has gone on, and where it stood does not matter") {
   const Folder folder;
   const RunDirectory run = finished(folder);

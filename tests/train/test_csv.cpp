@@ -62,7 +62,7 @@ TEST_CASE("cells are numbers where they are read as such, and empty ones are NaN
 
 TEST_CASE("a cell that is no number is not read as one") {
   CHECK_THROWS_WITH_AS(losses().number(0, "note"),
-                       "[csv] expected a number in column note of row 1, got before", Error);
+                       "[csv] expected a number in column note of row 1, got \"before\"", Error);
   CHECK_THROWS_AS(losses().numbers("note"), Error);
   for (const char* text : {"1.5x", "1 ", " 1", "0x10", "1;2", "-"}) {
     CAPTURE(text);
@@ -76,7 +76,7 @@ TEST_CASE("a column that is not there is an error with the nearest name, and a r
   const CsvTable table = losses();
   CHECK(table.has("loss"));
   CHECK_FALSE(table.has("los"));
-  CHECK_THROWS_WITH_AS(table.cell(0, "los"), "[csv] no column los; the nearest is loss", Error);
+  CHECK_THROWS_WITH_AS(table.cell(0, "los"), "[csv] no column los; the nearest is \"loss\"", Error);
   CHECK_THROWS_WITH_AS(CsvTable({"a"}).cell(0, "a"), "[csv] no row 0 of 0", Error);
   CHECK_THROWS_AS(table.cell(3, "loss"), Error);
   CHECK_THROWS_AS(table.cell(-1, "loss"), Error);
@@ -88,8 +88,8 @@ TEST_CASE("what is wrong with a table that was read is said with its file") {
   const CsvTable table = CsvTable::read(folder / "a.csv");
   const std::string place = "[csv] " + (folder / "a.csv").string() + ":";
   CHECK_THROWS_WITH_AS(table.numbers("loss"),
-                       (place + " expected a number in column loss of row 2, got x").c_str(), Error);
-  CHECK_THROWS_WITH_AS(table.number(0, "stop"), (place + " no column stop; the nearest is step").c_str(),
+                       (place + " expected a number in column loss of row 2, got \"x\"").c_str(), Error);
+  CHECK_THROWS_WITH_AS(table.number(0, "stop"), (place + " no column stop; the nearest is \"step\"").c_str(),
                        Error);
   put(folder / "b.csv", "step,loss\n0,4\n5,x\n");
   CHECK(table == CsvTable::read(folder / "b.csv"));
@@ -183,7 +183,7 @@ TEST_CASE("dropping above a limit keeps the rows at it and those without a numbe
   table.drop_above("step", -1);
   CHECK(table.rows() == 0);
   table = losses();
-  CHECK_THROWS_WITH_AS(table.drop_above("stop", 1), "[csv] no column stop; the nearest is step", Error);
+  CHECK_THROWS_WITH_AS(table.drop_above("stop", 1), "[csv] no column stop; the nearest is \"step\"", Error);
   CHECK(table.rows() == 3);
 }
 

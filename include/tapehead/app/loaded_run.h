@@ -30,4 +30,8 @@ void add_run_options(Arguments& arguments);
 /// Opens the run that the arguments name. Throws UsageError where there is none, or no such checkpoint.
 LoadedRun load_run(const Arguments& arguments);
 
+/// Opens the runs that the arguments name, in their order; one that is named twice counts once, with a
+/// warning. Throws UsageError where there is none.
+std::vector<RunDirectory> open_runs(const Arguments& arguments);
+
 }  // namespace tapehead::app

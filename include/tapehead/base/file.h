@@ -47,8 +47,8 @@ class MappedFile {
 };
 
 /// A file in the making, beside the one whose place it takes: a reader of `path` sees the old file or the
-/// whole new one. One that was not put in place is removed again. What is there must be a regular file: a
-/// folder, a device or a pipe is an Error.
+/// whole new one. One that was not put in place is removed again. What is there must be a regular file, or a
+/// link to one, which stays: a folder, a device or a pipe is an Error.
 class ReplacementFile {
  public:
   ReplacementFile(const std::filesystem::path& path, std::string_view tag);

@@ -11,18 +11,6 @@
 
 namespace tapehead {
 
-/// A value over several runs, evaluation by evaluation.
-struct Band {
-  std::vector<double> steps;
-  std::vector<double> lower;  ///< quartile
-  std::vector<double> median;
-  std::vector<double> upper;  ///< quartile
-};
-
-/// Quartiles of a column of metrics tables, at the steps at which every run that has the column has a value;
-/// no steps where none has.
-Band band_of(std::span<const CsvTable> runs, std::string_view column);
-
 /// Above, the accuracy on induction positions, with the runs that never got above 50 % in a colour of their
 /// own; below, the losses by kind of position, with ln V. A thin line a run, the median in bold over a band
 /// from quartile to quartile; where it ends before the longest run, its label says at which step. `runs` are

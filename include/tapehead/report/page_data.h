@@ -10,8 +10,9 @@
 namespace tapehead {
 
 struct PageData {
-  std::string document;             ///< in UTF-8
-  std::vector<std::string> faults;  ///< of what could not be read, each said once; the rest is there
+  std::string document;               ///< in UTF-8
+  std::vector<std::string> faults;    ///< of what could not be read, each said once; the rest is there
+  std::vector<std::string> warnings;  ///< of tables that tell of another step than the newest checkpoint's
 };
 
 /// Equal for an equal run folder, whatever the number of threads. Throws Error where no checkpoint can be
