@@ -6,7 +6,6 @@
 #include "support/training.h"
 #include "tapehead/report/page.h"
 #include "tapehead/report/page_check.h"
-#include "tapehead/study/scored_run.h"
 #include "tapehead/study/verdict.h"
 
 using namespace tapehead;
@@ -15,13 +14,6 @@ using namespace tapehead::testing;
 namespace {
 
 using Json = nlohmann::json;
-
-RunDirectory finished(const Folder& folder, const Config& config = tiny_config()) {
-  RunDirectory run = RunDirectory::create(folder / "run", config, false);
-  Trainer trainer(config, 1);
-  CHECK(train_scored_run(trainer, run));
-  return run;
-}
 
 Json page_of(const RunDirectory& run) { return Json::parse(page_data(run, 2).document); }
 
@@ -46,7 +38,7 @@ void falsify(const RunDirectory& run, const std::string& stands, const std::stri
 
 TEST_CASE("a page's tables are the run's to the letter, each with its command") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   const Json page = page_of(run);
   CHECK(table_of(page, "metrics")["csv"] == text_of(run.metrics_file()));
   CHECK(table_of(page, "heads")["csv"] == text_of(run.heads_file()));
@@ -61,14 +53,14 @@ TEST_CASE("a page's tables are the run's to the letter, each with its command") 
 
 TEST_CASE("a page is the same for any number of threads, and made twice") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   CHECK(page_data(run, 1).document == page_data(run, 3).document);
   CHECK(page_data(run, 1).faults.empty());
 }
 
 TEST_CASE("a table and a checkpoint that cannot be read are left out and named, and the rest is there") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   put(run.table_file("verdict"), "evidence,verdict\nlearnt\n");
   put(run.latest_checkpoint(), "nonsense");
   const PageData data = page_data(run, 1);
@@ -85,7 +77,7 @@ TEST_CASE("models without layers and runs of one step have pages too") {
   config.model.layers = 0;
   config.train.steps = 0;
   config.train.warmup = 0;
-  const RunDirectory run = finished(folder, config);
+  const RunDirectory run = finished_run(folder, config);
   const Json page = page_of(run);
   CHECK(page["attention"].is_null());
   CHECK(page["circuits"].is_null());
@@ -94,7 +86,7 @@ TEST_CASE("models without layers and runs of one step have pages too") {
 
 TEST_CASE("a verdict on the page is the one in its table") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   const Verdict verdict{Mechanism::other, {{.name = "learnt", .value = 0.5, .threshold = 0.05}}};
   verdict_table(verdict, 10, 16).write(run.table_file("verdict"));
   const Json page = page_of(run);
@@ -105,7 +97,7 @@ TEST_CASE("a verdict on the page is the one in its table") {
 
 TEST_CASE("a page that nobody touched is verified whole") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   write_page(run);
   const Verified verified = verify_page(run, {.threads = 3});
   CHECK(verified.what == "report.html");
@@ -115,7 +107,7 @@ TEST_CASE("a page that nobody touched is verified whole") {
 
 TEST_CASE("another number on a page is found, in a table, in words and in a map") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   write_page(run);
   const std::string whole = text_of(run.page_file());
   const auto place_of_difference = [&](const std::string& stands, const std::string& now) {
@@ -134,7 +126,7 @@ TEST_CASE("another number on a page is found, in a table, in words and in a map"
 
 TEST_CASE("another word in the markup and a script that was slipped in are found") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   write_page(run);
   const std::string whole = text_of(run.page_file());
   for (const auto& [stands, now] :
@@ -153,7 +145,7 @@ TEST_CASE("another word in the markup and a script that was slipped in are found
 
 TEST_CASE("a table that was measured on an earlier checkpoint goes with a warning") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   const Verdict verdict{Mechanism::other, {{.name = "learnt", .value = 0.5, .threshold = 0.05}}};
   verdict_table(verdict, 10, 16).write(run.table_file("verdict"));
   CHECK(page_data(run, 1).warnings.empty());
@@ -165,7 +157,7 @@ TEST_CASE("a table that was measured on an earlier checkpoint goes with a warnin
 
 TEST_CASE("a page is behind when its run has gone on, and where it stood does not matter") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   write_page(run);
   std::filesystem::rename(folder / "run", folder / "moved");
   const RunDirectory moved = RunDirectory::open(folder / "moved");
@@ -178,7 +170,7 @@ TEST_CASE("a page is behind when its run has gone on, and where it stood does no
 
 TEST_CASE("what is no page, or a damaged one, is an error in words") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   put(run.page_file(), "<!doctype html>");
   CHECK_THROWS_WITH_AS(verify_page(run, {}), doctest::Contains("a page that tapehead report wrote"), Error);
   put(run.page_file(), page_text("{\"run\":"));

@@ -6,7 +6,6 @@
 #include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/recorder.h"
-#include "tapehead/study/scored_run.h"
 #include "tapehead/train/run_checkpoint.h"
 
 using namespace tapehead;
@@ -18,10 +17,7 @@ namespace {
 RunDirectory finished(const Folder& folder) {
   Config config = tiny_config();
   config.train.checkpoint_interval = 2;
-  RunDirectory run = RunDirectory::create(folder / "run", config, false);
-  Trainer trainer(config, 1);
-  CHECK(train_scored_run(trainer, run));
-  return run;
+  return finished_run(folder, config);
 }
 
 PatternHistory history_of(const RunDirectory& run, const PatternHistoryOptions& options) {

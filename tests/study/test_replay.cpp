@@ -10,20 +10,13 @@ using namespace tapehead::testing;
 
 namespace {
 
-RunDirectory trained(const Folder& folder, const Config& config = tiny_config()) {
-  RunDirectory run = RunDirectory::create(folder / "run", config, false);
-  Trainer trainer(config, 1);
-  CHECK(train_scored_run(trainer, run));
-  return run;
-}
-
 using Indices = std::vector<Index>;
 
 }  // namespace
 
 TEST_CASE("a replay comes by every checkpoint and finds it the same to the bit, on any number of threads") {
   const Folder folder;
-  const RunDirectory run = trained(folder);
+  const RunDirectory run = finished_run(folder);
   const Replay once = replay(run, folder / "again", {.threads = 2});
   CHECK(once.is_whole);
   CHECK(once.compared == Indices{0, 5, 10});
@@ -33,7 +26,7 @@ TEST_CASE("a replay comes by every checkpoint and finds it the same to the bit, 
 
 TEST_CASE("a checkpoint of another training is found, and so is all that a changed start leads to") {
   const Folder folder;
-  const RunDirectory run = trained(folder);
+  const RunDirectory run = finished_run(folder);
   Config other = tiny_config();
   other.train.data_seed = 9;
   Trainer trainer(other, 1);
@@ -47,7 +40,7 @@ TEST_CASE("a checkpoint of another training is found, and so is all that a chang
 
 TEST_CASE("a run without its first checkpoints is replayed from the first that it has, with its rows") {
   const Folder folder;
-  const RunDirectory run = trained(folder);
+  const RunDirectory run = finished_run(folder);
   std::filesystem::remove(run.checkpoint_file(0));
   const Replay later = replay(run, folder / "again", {});
   CHECK(later.compared == Indices{5, 10});

@@ -3,22 +3,12 @@
 #include "support/folder.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
-#include "tapehead/interp/ablation.h"
 #include "tapehead/study/evidence.h"
-#include "tapehead/study/scored_run.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
 
 namespace {
-
-RunDirectory finished(const Folder& folder) {
-  const Config config = tiny_config();
-  RunDirectory run = RunDirectory::create(folder / "run", config, false);
-  Trainer trainer(config, 1);
-  CHECK(train_scored_run(trainer, run));
-  return run;
-}
 
 /// The file of a table with `now` in place of its first `stands`.
 void falsify(const RunDirectory& run, std::string_view name, const std::string& stands,
@@ -33,7 +23,7 @@ void falsify(const RunDirectory& run, std::string_view name, const std::string& 
 
 TEST_CASE("a table that nobody touched is sound, and one that is not there yet has no rows") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   for (const std::string_view name : kTablesOfTraining)
     CHECK(sound_table(run, name) == CsvTable::read(run.table_file(name)));
   CHECK(sound_table(run, "ablation").rows() == 0);
@@ -44,7 +34,7 @@ TEST_CASE("a table that nobody touched is sound, and one that is not there yet h
 
 TEST_CASE("a cell that is no number, in a column of numbers, is an error that names its place") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   const std::string loss = CsvTable::read(run.metrics_file()).cell(0, "loss");
   falsify(run, "metrics", "," + loss + ",", ",abc" + loss + ",");
   CHECK_THROWS_WITH_AS(
@@ -57,7 +47,7 @@ TEST_CASE("a cell that is no number, in a column of numbers, is an error that na
 
 TEST_CASE("a head that the model has not, another header and rows that are gone are errors") {
   const Folder folder;
-  const RunDirectory run = finished(folder);
+  const RunDirectory run = finished_run(folder);
   const std::string heads = text_of(run.heads_file());
   falsify(run, "heads", "\n0,0,0,", "\n0,99,0,");
   CHECK_THROWS_WITH_AS(sound_table(run, "heads"),
