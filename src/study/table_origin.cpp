@@ -43,11 +43,14 @@ struct Subject {
   }
 };
 
+/// Into a folder beside the run, since the run's own is taken. An imported model was trained elsewhere.
 std::vector<CommandLine> training(const Subject& subject) {
+  if (subject.run.config().model.initialisation == Initialisation::imported) return {};
+  const std::string beside = (subject.run.path() / "").lexically_normal().parent_path().string() + "-again";
   if (const auto parent = subject.run.parent())
     return {{"fork", (subject.run.path() / parent->path).lexically_normal().string(), "--step",
-             std::to_string(parent->step), "--out", subject.path()}};
-  return {{"train", (subject.run.path() / "config.toml").string(), "--out", subject.path()}};
+             std::to_string(parent->step), "--out", beside}};
+  return {{"train", (subject.run.path() / "config.toml").string(), "--out", beside}};
 }
 
 std::vector<CommandLine> formation(const Subject& subject) {

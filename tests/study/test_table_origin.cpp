@@ -26,12 +26,15 @@ CsvTable table_of(const std::vector<std::string>& columns,
   return table;
 }
 
-/// The line without what comes before the run's path, and with RUN for that.
+/// The line with RUN for the run's path, and RUN-again for the folder beside it.
 std::string line(const RunDirectory& run, const char* name, const CsvTable& there = CsvTable({})) {
   std::string text = shell_text(commands_for_table(run, name, there));
-  const std::string path = "'" + run.path().string() + "'";
-  for (auto at = text.find(path); at != std::string::npos; at = text.find(path))
-    text.replace(at, path.size(), "RUN");
+  const std::string path = (run.path() / "").lexically_normal().parent_path().string();
+  for (const auto& [word, sign] : {std::pair{run.path().string(), "RUN"}, {path + "-again", "RUN-again"}}) {
+    const std::string quoted = "'" + word + "'";
+    for (auto at = text.find(quoted); at != std::string::npos; at = text.find(quoted))
+      text.replace(at, quoted.size(), sign);
+  }
   return text;
 }
 
@@ -48,7 +51,6 @@ TEST_CASE("every table has a description and, where there is none yet, the comma
   CHECK(line(run, "composition") == "tapehead circuits RUN");
   CHECK(line(run, "lens") == "tapehead lens RUN");
   CHECK(line(run, "formation") == "tapehead formation RUN");
-  CHECK(line(run, "metrics").ends_with("--out RUN"));
   CHECK_THROWS_AS(about_table("weather"), InternalError);
 }
 
@@ -85,13 +87,20 @@ TEST_CASE("a patching table of other grids gives a line a grid") {
         "tapehead patch RUN --site residual --by position --sequence 3");
 }
 
+TEST_CASE("a training's tables are made again in a folder beside the run, however its path is written") {
+  const Folder folder;
+  const RunDirectory run = run_in(folder);
+  CHECK(line(run, "metrics").ends_with("--out RUN-again"));
+  CHECK(line(RunDirectory::open(run.path() / ""), "heads").ends_with("--out RUN-again"));
+}
+
 TEST_CASE("a fork's tables were made by forking its parent") {
   const Folder folder;
   const RunDirectory run = run_in(folder);
   write_parent(run.parent_file(), {.path = "../elsewhere", .step = 4});
   const std::string text = line(run, "metrics");
   CHECK(text.starts_with("tapehead fork "));
-  CHECK(text.find("elsewhere --step 4 --out RUN") != std::string::npos);
+  CHECK(text.find("elsewhere --step 4 --out RUN-again") != std::string::npos);
 }
 
 TEST_CASE("what a run cannot have no command makes") {
@@ -101,4 +110,13 @@ TEST_CASE("what a run cannot have no command makes") {
   const RunDirectory run = run_in(folder, config);
   for (const char* name : {"ablation", "patching", "circuits", "scores"}) CHECK(line(run, name).empty());
   CHECK(line(run, "lens") == "tapehead lens RUN");
+}
+
+TEST_CASE("no command makes the tables of an imported model's training") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.model.initialisation = Initialisation::imported;
+  const RunDirectory run = RunDirectory::create(folder / "a run", config, false);
+  for (const std::string_view name : kTablesOfTraining)
+    CHECK(commands_for_table(run, name, CsvTable({})).empty());
 }

@@ -18,8 +18,9 @@ std::string_view about_table(std::string_view name);
 using CommandLine = std::vector<std::string>;
 
 /// The calls that make the run's table of that name again as it stands in `there`, by its columns; of one
-/// without rows, those that make it in the usual way; none where the run can have no such table. Throws Error
-/// where the columns tell of no way.
+/// without rows, those that make it in the usual way; none where the run can have no such table. What only
+/// training makes is made by a run beside this one, PATH-again. Throws Error where the columns tell of no
+/// way.
 std::vector<CommandLine> commands_for_table(const RunDirectory& run, std::string_view name,
                                             const CsvTable& there);
 
