@@ -47,6 +47,16 @@ export function crowdedTexts() {
   return [...new Set(faults)];
 }
 
+/** Runs in the page. Texts of a picture that its edge cuts off. */
+export function cutTexts() {
+  return [...document.querySelectorAll("svg text")]
+    .filter((text) => {
+      const [box, picture] = [text, text.ownerSVGElement].map((it) => it.getBoundingClientRect());
+      return box.width > 0 && (box.left < picture.left - 1 || box.right > picture.right + 1);
+    })
+    .map((text) => text.textContent);
+}
+
 /** Runs in the page. Pictures that have no text in their place. */
 export function wordlessPictures() {
   return [...document.querySelectorAll("svg, canvas, img, [role=img]")]

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { open, settled, startBrowser } from "./browser.js";
-import { crowdedTexts, paleTexts, wordlessPictures } from "./layout.js";
+import { crowdedTexts, cutTexts, paleTexts, wordlessPictures } from "./layout.js";
 
 const { PAGES, SCREENSHOTS } = process.env;
 const WHOLE = join(PAGES, "page-0.html");
@@ -55,6 +55,7 @@ for (const file of ALL)
         await looking(file, { width, colorScheme }, async (page) => {
           assert.deepEqual(await texts(page, ".failed"), []);
           assert.deepEqual(await page.evaluate(crowdedTexts), []);
+          assert.deepEqual(await page.evaluate(cutTexts), []);
           assert.deepEqual(await page.evaluate(wordlessPictures), []);
           if (width === 1440) assert.deepEqual(await page.evaluate(paleTexts), []);
           for (const details of await page.locator("details").all())
@@ -84,6 +85,80 @@ test("the evidence stands on the page as in the table, with the verdict's senten
       rows.map((row) => `${row.must_be} ${shown(row.threshold)}`),
     );
     assert.ok((await page.locator(".sentence").textContent()).length > 20);
+  });
+});
+
+test("a piece of evidence stands by itself, and what was not measured is not known", async () => {
+  await looking(ALL[2], {}, async (page) => {
+    const findings = await texts(page, ".evidence .finding");
+    assert.match(findings[1], /^accuracy on induction positions at periods? .*, which it never saw$/);
+    const [numbers, holding] = [
+      await texts(page, ".evidence .number"),
+      await texts(page, ".evidence .holding"),
+    ];
+    assert.ok(numbers.includes("–"));
+    numbers.forEach((number, i) => assert.equal(holding[i] === "not known", number === "–", findings[i]));
+  });
+});
+
+test("curves of one evaluation or none after step 0 have a linear axis", async () => {
+  await looking(ALL[4], {}, async (page) => {
+    assert.equal(await page.locator("#training").getByText("logarithmic").count(), 0);
+    const ticks = await texts(page, "#training figure:first-of-type .picture .axis:last-of-type .tick");
+    assert.equal(ticks[0], "0");
+    await page.getByRole("slider", { name: "Step at which the curves are read" }).focus();
+    for (const key of ["ArrowRight", "Home", "End"]) await page.keyboard.press(key);
+    assert.equal(await stepRead(page), "0");
+  });
+});
+
+test("the axis of the losses ends at the highest loss that is shown", async () => {
+  const page = readFileSync(WHOLE, "utf8");
+  const file = join(PAGES, "high.html");
+  assert.match(page, /\\n0,0,[\d.]+/);
+  writeFileSync(file, page.replace(/\\n0,0,[\d.]+/, "\\n0,0,99"));
+  await looking(file, {}, async (opened) => {
+    const highest = async () => {
+      const ticks = await texts(opened, "#training figure:first-of-type .picture .axis:first-of-type .tick");
+      return Math.max(...ticks.slice(0, 8).map(Number).filter(Number.isFinite));
+    };
+    assert.ok((await highest()) < 10);
+    await opened.getByText("linear", { exact: true }).click();
+    assert.ok((await highest()) > 50);
+  });
+});
+
+test("the number at the end of an axis stands whole", async () => {
+  const file = join(PAGES, "long.html");
+  writeFileSync(file, readFileSync(WHOLE, "utf8").replace("\\n400,", "\\n2000000,"));
+  await looking(file, {}, async (page) => {
+    for (const axis of ["logarithmic", "linear"]) {
+      await page.locator("#training").getByText(axis, { exact: true }).click();
+      assert.ok((await texts(page, "#training .axis .tick")).includes("2,000,000"));
+      assert.deepEqual(await page.evaluate(cutTexts), []);
+    }
+  });
+});
+
+test("no two keys of a legend look alike, and no number is none", async () => {
+  for (const file of ALL)
+    await looking(file, {}, async (page) => {
+      for (const legend of await page.locator("#training .legend").all()) {
+        const samples = await legend
+          .locator(".key")
+          .evaluateAll((keys) => keys.map((key) => key.firstChild.outerHTML));
+        assert.equal(new Set(samples).size, samples.length, samples.join("\n"));
+      }
+      const whole = await page.locator("main").evaluate((main) => main.innerHTML);
+      assert.doesNotMatch(whole, /NaN|Infinity|undefined/);
+    });
+});
+
+test("a model without heads has no words about heads, and every section says what it lacks", async () => {
+  await looking(ALL[3], {}, async (page) => {
+    assert.doesNotMatch(await page.locator("#training").textContent(), /head|triangle|\b1 \w+s\b/);
+    for (const id of ["attention", "ablation", "circuits"])
+      assert.match(await page.locator(`#${id} .content`).textContent(), /has no (heads|layers)/);
   });
 });
 
@@ -349,7 +424,12 @@ test("every table is there to the letter, to read and to keep", async () => {
         readFileSync(await download.path(), "utf8"),
         readFileSync(join(PAGES, "whole", `${name}.csv`), "utf8"),
       );
-      assert.match(await card.locator("code").textContent(), /^tapehead /);
+      const [command, note] = [
+        await card.locator("code").textContent(),
+        await card.locator(".made").textContent(),
+      ];
+      assert.match(command, /^tapehead /);
+      assert.equal(/ --out whole-again$/.test(command), /trains the run anew/.test(note));
     }
   });
 });

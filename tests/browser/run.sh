@@ -69,6 +69,7 @@ mv "$scratch/out" "$scratch/attention.json"
 tapehead train small.toml --out bare --set train.steps=40 --set model.heads=8
 tapehead train small.toml --out '<img src=x onerror="alert(1)">' --set task.name=text --set task.file=text.txt \
   --set model.vocabulary=64 --set model.layers=1 --set train.steps=40
+tapehead verdict '<img src=x onerror="alert(1)">'
 tapehead train small.toml --out flat --set model.layers=0 --set train.steps=40
 tapehead train small.toml --out start --set train.steps=0
 i=0

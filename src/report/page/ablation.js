@@ -43,16 +43,21 @@ const QUANTITIES = [
 ];
 
 export function showAblation(content, run) {
+  if (run.about.layers === 0) {
+    content.append(
+      element("p", { class: "missing" }, "This model has no heads: nothing to ablate, nowhere to patch."),
+    );
+    return;
+  }
   const ablation = run.table("ablation");
   if (ablation && run.ablation) showKinds(content, run, ablation);
-  else if (run.about.layers > 0) missing(content, "What every head is for", run.command("ablation"));
+  else missing(content, "What every head is for", run.command("ablation"));
   const shapley = run.table("shapley");
   if (shapley) showTeams(content, run, shapley);
   else if (run.command("shapley")) missing(content, "What heads are for together", run.command("shapley"));
   const patching = run.table("patching");
   if (patching) showPatching(content, run, patching);
-  else if (run.about.layers > 0)
-    missing(content, "What of a clean run restores a corrupted one", run.command("patching"));
+  else missing(content, "What of a clean run restores a corrupted one", run.command("patching"));
 }
 
 function component({ layer, head }) {

@@ -56,7 +56,7 @@ export function showComposition(content, run, table) {
     title: "Composition of heads",
     caption: [
       `Scores ‖W_A W_B‖ / (‖W_A‖ ‖W_B‖). Random matrices of these shapes score ${fixed(baseline)} ± ${fixed(spread)}: ` +
-        "white. Blue: the later head reads more of what the earlier one writes, orange: less.",
+        "without colour. Blue: the later head reads more of what the earlier one writes, orange: less.",
     ],
     draw(body, width) {
       const colours = signedRamp();

@@ -51,8 +51,9 @@ export function pictureIn(body, width, height, describe) {
 }
 
 /** An entry of a legend: a line or a square in a colour, a name, and room for a value. */
-export function key({ name, colour, dash = "none", square = false, value = "" }) {
-  const sample = element("span", { class: square ? "square" : dash === "none" ? "line" : "dashes" });
+export function key({ name, colour, dash = "none", square = false, isThin = false, value = "" }) {
+  const kind = square ? "square" : dash !== "none" ? "dashes" : isThin ? "line thin" : "line";
+  const sample = element("span", { class: kind });
   if (square || dash === "none") sample.style.background = colour;
   else
     select(sample)

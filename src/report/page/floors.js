@@ -3,8 +3,10 @@
 import { key } from "./figure.js";
 import { fixed } from "./words.js";
 
-const DASHES = ["6 4", "2 3", "1 4", "8 3 2 3"];
+const DASHES = ["10 5", "1.5 3.5", "4 2.5", "10 3 1.5 3"];
 const CHANCE = "chance";
+/** Of every level that guessing, or an even head, comes to. */
+export const CHANCE_DASH = DASHES[0];
 
 const dash = (i) => DASHES[i % DASHES.length];
 
@@ -33,4 +35,17 @@ export function floorLevels(run, losses) {
     if (row.predictor === CHANCE) return [level("loss", "var(--grey)")];
     return losses.map(({ column, colour }) => level(column, colour)).filter(({ y }) => Number.isFinite(y));
   });
+}
+
+/** What the levels are, a sentence each. */
+export function floorsInWords(run) {
+  const predictors = (run.table("floors")?.rows ?? []).map((row) => row.predictor);
+  const sentences = [];
+  if (predictors.includes(CHANCE)) sentences.push("Dashed in grey: the loss of guessing.");
+  if (predictors.some((predictor) => predictor !== CHANCE))
+    sentences.push(
+      "Other broken lines, in the colours of the curves: what the best predictors of a kind lose; in the legend " +
+        "on induction / noise.",
+    );
+  return sentences;
 }

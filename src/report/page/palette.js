@@ -4,7 +4,7 @@
 import { interpolateRgb, piecewise } from "d3-interpolate";
 
 const COLOURS = 6;
-const DASHES = ["none", "6 3", "2 3", "8 3 2 3"];
+const DASHES = ["none", "6 3", "2 3", "8 3 2 3", "14 3", "6 2 1.5 2 1.5 2"];
 
 function number(run, layer, head) {
   return layer * run.about.heads + head;

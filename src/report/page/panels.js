@@ -1,4 +1,4 @@
-// Curves over one x axis, panel above panel, with one reading line through all of them.
+// Curves over one x axis, panel above panel, with one reading line in all of them.
 
 import { bisector } from "d3-array";
 import { axisBottom, axisLeft } from "d3-axis";
@@ -7,8 +7,12 @@ import { line } from "d3-shape";
 import { pictureIn } from "./figure.js";
 import { short } from "./words.js";
 
-const MARGIN = { left: 44, right: 12, top: 20, bottom: 42 };
+const MARGIN = { left: 44, top: 20, bottom: 42 };
 const GAP = 30; // between panels, where the label of the lower one stands
+
+const whole = (tick) => tick.toLocaleString("en-US");
+/** Room at the right for half of the text of a tick at the end of the axis. */
+const marginRight = (x) => Math.max(12, 4 + 3.5 * whole(x.domain[1]).length);
 
 const centre = bisector((point) => point[0]).center;
 /** The point of a curve that is nearest to x. */
@@ -31,7 +35,7 @@ export function drawPanels(body, width, { panels, x, describe, onpoint, onpick }
     panels.reduce((sum, panel) => sum + panel.height, 0);
   const frame = {
     left: MARGIN.left,
-    right: width - MARGIN.right,
+    right: width - marginRight(x),
     top: MARGIN.top,
     bottom: height - MARGIN.bottom,
   };
@@ -52,7 +56,7 @@ export function drawPanels(body, width, { panels, x, describe, onpoint, onpick }
   drawAxisBelow(svg.append("g"), x, across, frame);
   const reading = svg.append("g").attr("class", "reading").attr("aria-hidden", "true");
   listen(svg.node(), width, frame, across, { onpoint, onpick });
-  return (at) => showReading(reading, at, placed, across, frame);
+  return (at) => showReading(reading, at, placed, across);
 }
 
 function drawPanel(group, panel, x, across, up, frame) {
@@ -99,11 +103,10 @@ function drawPanel(group, panel, x, across, up, frame) {
       .style("stroke", level.colour)
       .attr("stroke-dasharray", level.dash);
   const path = line()
-    .defined((point) => Number.isFinite(point[1]) && point[0] >= x.domain[0])
     .x((point) => across(point[0]))
     .y((point) => up(point[1]));
   for (const curve of panel.curves) {
-    const known = curve.points.filter((point) => Number.isFinite(point[1]));
+    const known = curve.points.filter(([at, value]) => Number.isFinite(value) && at >= x.domain[0]);
     group
       .append("path")
       .attr("class", "curve")
@@ -125,7 +128,6 @@ function drawPanel(group, panel, x, across, up, frame) {
 function drawAxisBelow(group, x, across, frame) {
   const ticks = Math.max(2, Math.floor((frame.right - frame.left) / 90));
   const axis = axisBottom(across).tickSize(5).tickPadding(4);
-  const whole = (tick) => tick.toLocaleString("en-US");
   if (x.isLogarithmic) axis.tickValues(logarithmicTicks(across)).tickFormat(whole);
   else axis.tickValues(across.ticks(ticks).filter(Number.isInteger)).tickFormat(whole);
   group.attr("class", "axis").attr("transform", `translate(0,${frame.bottom})`).call(axis);
@@ -155,17 +157,13 @@ function logarithmicTicks(across) {
   return isRoomy ? ticks : ticks.filter((tick) => Number.isInteger(Math.log10(tick)));
 }
 
-function showReading(reading, at, placed, across, frame) {
+function showReading(reading, at, placed, across) {
   reading.selectAll("*").remove();
   const [first, last] = across.domain();
   if (at === null || at < first || at > last) return;
-  reading
-    .append("line")
-    .attr("x1", across(at))
-    .attr("x2", across(at))
-    .attr("y1", frame.top)
-    .attr("y2", frame.bottom);
-  for (const { panel, up } of placed)
+  for (const { panel, up } of placed) {
+    const [bottom, top] = up.range();
+    reading.append("line").attr("x1", across(at)).attr("x2", across(at)).attr("y1", top).attr("y2", bottom);
     for (const curve of panel.curves) {
       const point = curve.isSilent ? null : pointAt(curve.points, at);
       if (point && Number.isFinite(point[1]))
@@ -176,6 +174,7 @@ function showReading(reading, at, placed, across, frame) {
           .attr("r", 3.5)
           .style("fill", curve.colour);
     }
+  }
 }
 
 function listen(svg, width, frame, across, { onpoint, onpick }) {

@@ -16,11 +16,7 @@ export function showPeriods(content, run, table) {
   const periods = [...new Set(table.numbers("period"))].sort((a, b) => a - b);
   const made = figure(content, {
     title: "Scores at other periods",
-    caption: [
-      "Solid: the trained model, on random sequences that repeat after so many tokens; faint: the same heads " +
-        "before training. Shaded: periods it was trained on. A head that looks a fixed distance back scores high " +
-        "at its own period alone; an induction head at every one.",
-    ],
+    caption: [captionOf(run, table)],
     draw(body, width) {
       const pointsOfHead = (model, layer, head) =>
         table.rows
@@ -94,4 +90,14 @@ export function showPeriods(content, run, table) {
     );
   };
   read(null);
+}
+
+function captionOf(run, table) {
+  const hasUntrained = table.rows.some((row) => row.model === "untrained");
+  return (
+    "With dots: the trained model, on random sequences that repeat after so many tokens." +
+    (hasUntrained ? " Thin, without: the same heads before training." : "") +
+    (run.about.periods ? " Shaded: periods it was trained on." : "") +
+    " A head that looks a fixed distance back scores high at its own period alone; an induction head at every one."
+  );
 }

@@ -19,6 +19,6 @@ export function definitionOf(run, name) {
   return {
     domain: name === "copying" ? [-1, 1] : [0, 1],
     chance,
-    text: `${definition}; an even head scores ${fixed(chance)}, the ceiling is 1`,
+    text: `${definition}; an even head scores ${fixed(chance)} (dashed in grey), the ceiling is 1`,
   };
 }

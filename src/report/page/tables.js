@@ -1,9 +1,10 @@
 // Every table of the run: what it holds, the command that made it, its rows, and the file to keep.
 
 import { element } from "./dom.js";
-import { grouped } from "./words.js";
+import { counted } from "./words.js";
 
 const MOST_ROWS = 200; // that are laid out at a time
+const OF_TRAINING = ["metrics", "heads", "floors"]; // which no command makes without training
 
 export function showTables(content, run) {
   const there = run.tables.filter(({ csv }) => csv);
@@ -16,7 +17,7 @@ export function showTables(content, run) {
         "ul",
         { class: "commands" },
         ...missing.map(({ name, about, command }) =>
-          element("li", {}, `${name}: ${about}`, element("code", {}, command)),
+          element("li", {}, `${name}: ${about}`, element("code", {}, command), noteOn(name)),
         ),
       ),
     );
@@ -40,7 +41,7 @@ function card(run, { name, about, csv, command }) {
     element(
       "summary",
       {},
-      `${grouped(table.rows.length)} ${table.rows.length === 1 ? "row" : "rows"}, ${table.columns.length} columns`,
+      `${counted(table.rows.length, "row")}, ${counted(table.columns.length, "column")}`,
     ),
     rows,
   );
@@ -54,9 +55,15 @@ function card(run, { name, about, csv, command }) {
       { type: "button", class: "download", onclick: () => download(`${run.about.name}-${name}.csv`, csv) },
       `Download ${name}.csv`,
     ),
-    element("p", { class: "made" }, element("code", {}, command)),
+    command ? element("p", { class: "made" }, element("code", {}, command), noteOn(name)) : "",
     details,
   );
+}
+
+/** What the command of a table does beside making it. */
+function noteOn(name) {
+  if (!OF_TRAINING.includes(name)) return "";
+  return element("span", { class: "small" }, " trains the run anew, into a folder beside it");
 }
 
 function layOut(table) {

@@ -4,25 +4,24 @@ import { bisectCenter as nearestIndex } from "d3-array";
 import { element, fill, missing } from "./dom.js";
 import { choice } from "./choice.js";
 import { figure, key } from "./figure.js";
-import { floorKeys, floorLevels } from "./floors.js";
+import { CHANCE_DASH, floorsInWords } from "./floors.js";
 import { formationInWords } from "./formation.js";
+import { levelKeys, lossCurves, lossPanel, pointsOf } from "./loss_panel.js";
 import { headColour, headDash } from "./palette.js";
 import { drawPanels, pointAt } from "./panels.js";
 import { showPeriods } from "./periods.js";
 import { definitionOf, scoreNames } from "./scores.js";
-import { fixed, grouped, percent, words } from "./words.js";
+import { counted, fixed, grouped, list, percent, words } from "./words.js";
 
-const LOSSES = [
-  { column: "loss_induction", name: "induction", colour: "var(--induction)" },
-  { column: "loss_noise", name: "noise", colour: "var(--noise)" },
-  { column: "loss", name: "all positions", colour: "var(--ink)" },
-];
 const MOST_KEYS = 8;
 
 export function showTraining(content, run, moment) {
   const metrics = run.table("metrics");
   if (!metrics) {
-    missing(content, "Losses and scores", run.command("metrics"));
+    const command = run.command("metrics");
+    if (command) missing(content, "Losses and scores", command);
+    else
+      content.append(element("p", { class: "missing" }, "The run holds nothing of this model's training."));
     return;
   }
   new Curves(content, run, moment, metrics);
@@ -31,25 +30,29 @@ export function showTraining(content, run, moment) {
   else if (run.about.layers > 0) missing(content, "Scores at other periods", run.command("scores"));
 }
 
-/** The curves of a table with a row a step, or a row a head and step. */
-function pointsOf(table, column, rows = table.rows) {
-  return rows.map((row) => [table.number(row, "step"), table.number(row, column)]);
-}
-
 class Curves {
   constructor(content, run, moment, metrics) {
     this.run = run;
     this.moment = moment;
     this.metrics = metrics;
     this.heads = run.table("heads");
-    this.isLogarithmic = true;
     this.score = "induction";
     this.steps = metrics.numbers("step");
+    // Step 0 has no place on a logarithmic axis.
+    this.hasLogarithm = this.steps.filter((step) => step > 0).length > 1;
+    this.isLogarithmic = this.hasLogarithm;
+    this.marks = run.attention && moment.steps.length > 1 ? moment.steps : [];
+    this.hasAccuracy = metrics.numbers("accuracy_induction").some(Number.isFinite);
+    this.losses = lossCurves(metrics);
     this.headRows = new Map(run.headNames().map(({ name }) => [name, []]));
     for (const row of this.heads?.rows ?? []) this.headRows.get(`${row.layer}.${row.head}`)?.push(row);
 
     this.figure = figure(content, {
-      title: "Loss, accuracy and head scores",
+      title: list([
+        "Loss",
+        ...(this.hasAccuracy ? ["accuracy"] : []),
+        ...(this.heads ? ["head scores"] : []),
+      ]),
       draw: (body, width) => this.draw(body, width),
       caption: this.caption(),
     });
@@ -66,18 +69,19 @@ class Curves {
   }
 
   addControls() {
-    choice(this.figure.controls, {
-      label: "Steps",
-      value: "log",
-      options: [
-        ["log", "logarithmic"],
-        ["linear", "linear"],
-      ],
-      onchange: (value) => {
-        this.isLogarithmic = value === "log";
-        this.figure.redraw();
-      },
-    });
+    if (this.hasLogarithm)
+      choice(this.figure.controls, {
+        label: "Steps",
+        value: "log",
+        options: [
+          ["log", "logarithmic"],
+          ["linear", "linear"],
+        ],
+        onchange: (value) => {
+          this.isLogarithmic = value === "log";
+          this.figure.redraw();
+        },
+      });
     if (!this.heads) return;
     choice(this.figure.controls, {
       label: "Score",
@@ -121,15 +125,16 @@ class Curves {
     return nearestIndex(this.steps, step);
   }
 
-  get losses() {
-    return LOSSES.filter(({ column }) => this.metrics.numbers(column).some(Number.isFinite));
+  /** The first and the last step of the axis. */
+  get domain() {
+    const first = this.isLogarithmic ? this.steps.find((step) => step > 0) : 0;
+    return [first, Math.max(this.steps.at(-1), 1)];
   }
 
   /** A key a curve, each with room for the value that is read. */
   makeKeys() {
-    const losses = this.losses.map((loss) => ({ ...key(loss), points: pointsOf(this.metrics, loss.column) }));
-    this.lossKeys = losses;
-    fill(this.keys, ...losses.map((loss) => loss.root), ...floorKeys(this.run));
+    this.lossKeys = this.losses.map((loss) => ({ ...key(loss), points: loss.points }));
+    fill(this.keys, ...this.lossKeys.map((loss) => loss.root), ...levelKeys(this.run));
     fill(this.scoreKeys);
     this.headKeys = [];
     if (!this.heads) return;
@@ -149,7 +154,7 @@ class Curves {
     fill(
       this.scoreKeys,
       ...this.headKeys.map((head) => head.root),
-      ends.length > MOST_KEYS ? `and ${ends.length - MOST_KEYS} lower ones` : "",
+      ends.length > MOST_KEYS ? `and ${counted(ends.length - MOST_KEYS, "lower one")}` : "",
     );
     fill(
       this.scoreText,
@@ -157,39 +162,6 @@ class Curves {
       `: ${definitionOf(this.run, this.score).text}.`,
     );
     if (this.showReading) this.read();
-  }
-
-  lossPanel(height) {
-    const levels = floorLevels(this.run, LOSSES);
-    const values = [
-      ...this.losses.flatMap(({ column }) => this.metrics.numbers(column)),
-      ...levels.map(({ y }) => y),
-    ];
-    const highest = Math.max(...values.filter(Number.isFinite));
-    const curves = this.losses.map((loss) => ({ ...loss, points: pointsOf(this.metrics, loss.column) }));
-    const { bump, hump } = this.run.formation ?? {};
-    const last = this.steps.at(-1);
-    if (bump)
-      curves.unshift({
-        points: pointsOf(this.metrics, "loss").filter(
-          ([step]) => step >= bump.start && step <= (bump.end ?? last),
-        ),
-        colour: "var(--bump)",
-        width: 9,
-        isSilent: true,
-      });
-    if (hump)
-      curves.push({
-        points: [
-          [hump.start, hump.level],
-          [hump.end ?? last, hump.level],
-        ],
-        colour: "var(--noise)",
-        dash: "1 3",
-        width: 1.2,
-        isSilent: true,
-      });
-    return { label: "loss (nats)", height, domain: [0, highest * 1.04], curves, levels };
   }
 
   accuracyPanel(height) {
@@ -209,37 +181,34 @@ class Curves {
       colour: headColour(this.run, layer, head),
       dash: headDash(this.run, layer, head),
     }));
-    const highest = Math.max(
-      0.1,
-      ...curves.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite),
-    );
+    const shown = curves.flatMap(({ points }) => points.filter(([step]) => step >= this.domain[0]));
+    const highest = Math.max(0.1, ...shown.map(([, y]) => y).filter(Number.isFinite));
     return {
       label: `${words(this.score)} score`,
       height,
       domain: domain ?? [0, highest * 1.05],
       curves,
       levels:
-        chance === undefined || chance === null ? [] : [{ y: chance, colour: "var(--grey)", dash: "6 4" }],
+        chance === undefined || chance === null
+          ? []
+          : [{ y: chance, colour: "var(--grey)", dash: CHANCE_DASH }],
     };
   }
 
   draw(body, width) {
     const { formation } = this.run;
-    const last = Math.max(this.steps.at(-1), 1);
-    const first = this.isLogarithmic ? (this.steps.find((step) => step > 0) ?? 1) : 0;
-    const hasAccuracy = this.metrics.numbers("accuracy_induction").some(Number.isFinite);
-    const panels = [this.lossPanel(width < 500 ? 200 : 250)];
-    if (hasAccuracy) panels.push(this.accuracyPanel(80));
+    const panels = [lossPanel(this.run, this.metrics, this.domain, width < 500 ? 200 : 250)];
+    if (this.hasAccuracy) panels.push(this.accuracyPanel(80));
     if (this.heads) panels.push(this.scorePanel(width < 500 ? 150 : 180));
-    const window = formation?.onset != null ? [[formation.onset, formation.done ?? last]] : [];
+    const window = formation?.onset != null ? [[formation.onset, formation.done ?? this.domain[1]]] : [];
     this.showReading = drawPanels(body, width, {
       panels,
       x: {
-        label: `training step (${grouped(this.run.about.tokens_a_step)} tokens each)`,
-        domain: [first, first < last ? last : first + 1],
-        isLogarithmic: this.isLogarithmic && first < last,
+        label: `training step (${counted(this.run.about.tokens_a_step, "token")} each)`,
+        domain: this.domain,
+        isLogarithmic: this.isLogarithmic,
         shaded: window,
-        marks: this.moment.steps,
+        marks: this.marks,
       },
       describe: this.describe(),
       onpoint: (step) => this.moment.point(step === null ? null : this.steps[this.nearest(step)]),
@@ -254,20 +223,18 @@ class Curves {
       return `loss on ${name} from ${fixed(values[0], 2)} to ${fixed(values.at(-1), 2)} nats`;
     });
     return (
-      `Curves over ${grouped(this.steps.at(-1))} training steps: ${losses.join(", ")}. ` +
-      "Their numbers are in the tables metrics and heads."
+      `Curves over ${counted(this.steps.at(-1), "training step")}: ${losses.join(", ")}. ` +
+      `Their numbers are in the ${this.heads ? "tables metrics and heads" : "table metrics"}.`
     );
   }
 
   caption() {
-    const parts = [
-      `Small triangles mark the ${this.moment.steps.length} checkpoints; a click takes the attention below to the ` +
-        "nearest. A logarithmic axis begins at the first evaluation after step 0.",
-      ...formationInWords(this.run.formation, this.steps.at(-1)),
-    ];
-    if (this.run.table("floors"))
-      parts.push("Dashed: what the best predictors of a kind lose, on induction / noise.");
-    return [parts.join(" ")];
+    const sentences = [];
+    if (this.marks.length > 0)
+      sentences.push("Small triangles mark checkpoints; a click takes the attention below to the nearest.");
+    if (this.hasLogarithm) sentences.push("A logarithmic axis begins at the first evaluation after step 0.");
+    sentences.push(...formationInWords(this.run.formation, this.steps.at(-1)), ...floorsInWords(this.run));
+    return [sentences.join(" ")];
   }
 
   /** Puts the values at the moment's step into the keys. */
@@ -281,7 +248,7 @@ class Curves {
     fill(
       this.readout,
       element("strong", {}, `step ${grouped(there)}`),
-      ` · ${grouped(this.metrics.number(row, "tokens"))} tokens` +
+      ` · ${counted(this.metrics.number(row, "tokens"), "token")}` +
         (Number.isFinite(accuracy) ? ` · accuracy ${percent(accuracy)}` : ""),
     );
     this.figure.body.setAttribute("aria-valuenow", there);

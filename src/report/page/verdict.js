@@ -1,7 +1,7 @@
 // The verdict in a sentence, each piece of evidence beside its threshold, and the config.
 
 import { element, missing } from "./dom.js";
-import { fixed, grouped } from "./words.js";
+import { counted, fixed, grouped } from "./words.js";
 
 export function showVerdict(content, run) {
   if (run.verdict) showEvidence(content, run);
@@ -22,7 +22,7 @@ export function showVerdict(content, run) {
       element(
         "summary",
         {},
-        `Config: ${grouped(run.about.parameters)} parameters, ${grouped(run.about.steps)} steps`,
+        `Config: ${counted(run.about.parameters, "parameter")}, ${counted(run.about.steps, "step")}`,
       ),
       element("pre", { tabindex: 0 }, run.about.config),
     ),
@@ -43,30 +43,39 @@ function showEvidence(content, run) {
   );
   const finding = new Map(evidence.map((piece) => [piece.name, piece.finding]));
   const rows = table.rows.map((row) => evidenceRow(table, row, finding.get(row.evidence)));
+  const isAllKnown = table.rows.every((row) => isKnown(table, row));
   content.append(
     element("ul", { class: "evidence", "aria-label": "Evidence for induction heads" }, ...rows),
     element(
       "p",
       { class: "small" },
-      "Each line: the value, the mark that it has to be above or below, and " +
-        `whether it is. Probed with ${table.rows[0].sequences} random sequences a period.`,
+      "Each line: the value, the mark that it has to be above or below, and whether it is" +
+        `${isAllKnown ? "" : "; not known where nothing was measured"}. Probed with ${table.rows[0].sequences} random sequences a period.`,
     ),
   );
 }
 
+/** The finding in words that need no row above. */
+const alone = (finding) => finding.replace(/^the same at/, "accuracy on induction positions at");
+
+const isKnown = (table, row) => row.holds !== "" && Number.isFinite(table.number(row, "value"));
+
 function evidenceRow(table, row, finding) {
   const value = table.number(row, "value");
   const threshold = table.number(row, "threshold");
-  const holds = row.holds === "yes";
-  const verdict = row.holds === "" ? "not known" : holds ? "yes" : "no";
+  const [state, holding] = !isKnown(table, row)
+    ? ["unknown", "not known"]
+    : row.holds === "yes"
+      ? ["holds", "yes"]
+      : ["fails", "no"];
   return element(
     "li",
-    { class: row.holds === "" ? "unknown" : holds ? "holds" : "fails" },
-    element("span", { class: "finding" }, finding),
+    { class: state },
+    element("span", { class: "finding" }, alone(finding)),
     element("span", { class: "number" }, fixed(value)),
     scaleOf(value, threshold, row.must_be === "above"),
     element("span", { class: "rule" }, `${row.must_be} ${fixed(threshold)}`),
-    element("span", { class: "holding" }, verdict),
+    element("span", { class: "holding" }, holding),
   );
 }
 

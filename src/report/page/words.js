@@ -25,6 +25,10 @@ export function short(value) {
 export function grouped(value) {
   return Math.round(value).toLocaleString("en-US");
 }
+/** "1 step", "2 steps" */
+export function counted(count, noun) {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
 export function percent(share, digits = 1) {
   return Number.isFinite(share) ? `${fixed(100 * share, digits)} %` : "–";
 }
