@@ -22,7 +22,7 @@ namespace {
 constexpr Index kFewestSequences = 16;
 
 std::string holds_in_words(const Evidence& evidence) {
-  return !evidence.is_known ? "not known" : evidence.holds() ? "yes" : "no";
+  return !evidence.is_measured() ? "not measured" : evidence.holds() ? "yes" : "no";
 }
 
 void print_json(const LoadedRun& run, const Verdict& verdict, Index sequences) {
@@ -33,7 +33,7 @@ void print_json(const LoadedRun& run, const Verdict& verdict, Index sequences) {
                                   {"sequences", sequences}};
   for (const Evidence& e : verdict.evidence) {
     nlohmann::ordered_json holds = nullptr;
-    if (e.is_known) holds = e.holds();
+    if (e.is_measured()) holds = e.holds();
     document["evidence"].push_back({{"name", e.name},
                                     {"finding", finding(e)},
                                     {"value", e.value},

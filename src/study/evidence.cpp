@@ -44,7 +44,7 @@ std::string accuracy_trained(const Evidence& e) {
   return fmt::format("accuracy on induction positions at {}, which it was trained on", periods_of(e));
 }
 std::string accuracy_untrained(const Evidence& e) {
-  return fmt::format("the same at {}, which it never saw", periods_of(e));
+  return fmt::format("accuracy on induction positions at {}, which it never saw", periods_of(e));
 }
 std::string induction_score(const Evidence& e) {
   return fmt::format("induction score of {} at those periods", heads_of(e));
@@ -78,7 +78,7 @@ constexpr std::array<Wording, 9> kWordings{{
 
 /// Whether there was something to measure.
 bool had_a_subject(const Evidence& evidence, const Wording& wording) {
-  if (wording.otherwise == kNoTwin) return evidence.is_known;
+  if (wording.otherwise == kNoTwin) return evidence.is_measured();
   return wording.otherwise.empty() || !evidence.heads.empty();
 }
 
@@ -93,7 +93,10 @@ double value(const Verdict& verdict, std::string_view name) {
 }
 
 /// Whether a twin was there to compare with.
-bool has_twin(const Verdict& verdict) { return std::ranges::all_of(verdict.evidence, &Evidence::is_known); }
+bool has_twin(const Verdict& verdict) {
+  const Evidence* twin = find(verdict, "accuracy_of_twin");
+  return twin != nullptr && twin->is_measured();
+}
 
 std::string induction_sentence(const Verdict& verdict) {
   const Evidence* head = find(verdict, "induction_score");
@@ -103,13 +106,13 @@ std::string induction_sentence(const Verdict& verdict) {
       "rests on previous-token heads, without which {:.0f} % of that is left{}.",
       value(verdict, "accuracy_untrained"), head == nullptr ? "a head" : heads_of(*head),
       100 * value(verdict, "accuracy_without"),
-      twin == nullptr || !twin->is_known ? "; that one layer cannot do this was not checked"
-                                         : "; one layer, trained on the same data, cannot do this");
+      twin == nullptr || !twin->is_measured() ? "; that one layer cannot do this was not checked"
+                                              : "; one layer, trained on the same data, cannot do this");
 }
 
 std::string positional_sentence(const Verdict& verdict) {
   const Evidence* twin = find(verdict, "accuracy_of_twin_trained");
-  const bool one_layer_can = twin != nullptr && twin->is_known && !twin->holds();
+  const bool one_layer_can = twin != nullptr && twin->is_measured() && !twin->holds();
   return fmt::format(
       "It copies at the periods it was trained on (accuracy {:.3f}) and not at others ({:.3f}): it looks a "
       "fixed distance back{}, and has no induction heads, whatever they score at its own period.",
@@ -194,9 +197,9 @@ CsvTable verdict_table(const Verdict& verdict, Index step, Index sequences) {
                   "step", "sequences"});
   for (const Evidence& e : verdict.evidence)
     table.add({e.name, csv_cell(e.value), e.above ? "above" : "below", csv_cell(e.threshold),
-               !e.is_known ? ""
-               : e.holds() ? "yes"
-                           : "no",
+               !e.is_measured() ? ""
+               : e.holds()      ? "yes"
+                                : "no",
                fmt::format("{}", fmt::join(e.periods, " ")), fmt::format("{}", fmt::join(e.heads, " ")),
                std::string(name_of(verdict.mechanism)), has_twin(verdict) ? "yes" : "no",
                std::to_string(step), std::to_string(sequences)});
@@ -211,7 +214,6 @@ Verdict verdict_in(const CsvTable& table) {
                       .value = table.number(row, "value"),
                       .above = table.cell(row, "must_be") == "above",
                       .threshold = table.number(row, "threshold"),
-                      .is_known = !table.cell(row, "holds").empty(),
                       .heads = words_in(table.cell(row, "heads"))};
     for (const std::string& word : words_in(table.cell(row, "periods")))
       evidence.periods.push_back(period_in(word));

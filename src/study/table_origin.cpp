@@ -12,6 +12,7 @@
 #include "tapehead/interp/period_scores.h"
 #include "tapehead/interp/probe.h"
 #include "tapehead/interp/subsets.h"
+#include "tapehead/train/config_fields.h"
 
 namespace tapehead {
 
@@ -43,18 +44,31 @@ struct Subject {
   }
 };
 
-/// Into a folder beside the run, since the run's own is taken. An imported model was trained elsewhere.
+/// A model that was imported, and not gone on with in a fork, was trained elsewhere.
+bool was_trained_here(const RunDirectory& run) {
+  return run.config().model.initialisation != Initialisation::imported || run.parent();
+}
+
+CommandLine fork_line(const Subject& subject, const Parent& parent, const std::string& out) {
+  const std::filesystem::path path = (subject.run.path() / parent.path).lexically_normal();
+  CommandLine line{"fork", path.string(), "--step", std::to_string(parent.step)};
+  if (RunDirectory::stands_at(path))
+    for (const FieldDifference& field : differences(RunDirectory::open(path).config(), subject.run.config()))
+      line.insert(line.end(), {"--set", field.name + "=" + field.second});
+  line.insert(line.end(), {"--out", out});
+  return line;
+}
+
+/// Into a folder beside the run, since the run's own is taken.
 std::vector<CommandLine> training(const Subject& subject) {
-  if (subject.run.config().model.initialisation == Initialisation::imported) return {};
+  if (!was_trained_here(subject.run)) return {};
   const std::string beside = (subject.run.path() / "").lexically_normal().parent_path().string() + "-again";
-  if (const auto parent = subject.run.parent())
-    return {{"fork", (subject.run.path() / parent->path).lexically_normal().string(), "--step",
-             std::to_string(parent->step), "--out", beside}};
+  if (const auto parent = subject.run.parent()) return {fork_line(subject, *parent, beside)};
   return {{"train", (subject.run.path() / "config.toml").string(), "--out", beside}};
 }
 
 std::vector<CommandLine> formation(const Subject& subject) {
-  if (!task_kind(subject.run.config().task.name).repeats) return {};
+  if (!task_kind(subject.run.config().task.name).repeats || !was_trained_here(subject.run)) return {};
   return {{"formation", subject.path()}};
 }
 
@@ -154,7 +168,7 @@ struct Origin {
 
 constexpr std::array<Origin, kRunTables.size()> kOrigins{{
     {"metrics", "a row an evaluation: losses in nats, accuracy, rates", training},
-    {"heads", "a row a head and evaluation: its scores", training},
+    {"heads", "a row a head and evaluation: its scores", training, true},
     {"floors", "what the best predictors of a kind lose on the evaluation batch, in nats", training},
     {"formation", "when the heads formed, in steps, and the bump", formation},
     {"scores", "a row a head and period, of the trained and of the untrained model", scores, true},
@@ -167,7 +181,7 @@ constexpr std::array<Origin, kRunTables.size()> kOrigins{{
     {"circuits", "a row a head: what its weights do", circuits, true},
     {"composition", "a row a pair of heads and way to compose, beside random matrices", circuits, true},
     {"eigenvalues", "a row an eigenvalue of a head's circuit", circuits, true},
-    {"attribution", "a row a component: its part of the right token's logit", circuits},
+    {"attribution", "a row a component: its part of the right token's logit", circuits, true},
     {"lens", "a row a layer: the losses when the stream is read out there, in nats", lens},
     {"verdict", "a row a piece of evidence, with its threshold", verdict},
     {"sweep", "a row a run of a sweep", sweep},

@@ -154,7 +154,6 @@ class Inquiry {
     Evidence left{.name = "accuracy_without", .value = kNone, .above = false, .threshold = kLeft};
     for (const Found& head : team) left.heads.push_back(head.name());
     if (!team.empty()) left.value = accuracy_without(team) / accuracy(untrained_);
-    left.is_known = team.empty() || !std::isnan(left.value);
     add(std::move(left));
   }
 
@@ -175,7 +174,6 @@ class Inquiry {
            .value = twin_ == nullptr ? kNone : accuracy(probes(*twin_, periods)),
            .above = false,
            .threshold = accuracy_threshold(),
-           .is_known = twin_ != nullptr,
            .periods = periods});
     };
     if (!periods_.trained.empty()) add_twin("accuracy_of_twin_trained", periods_.trained);

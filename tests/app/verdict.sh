@@ -32,7 +32,7 @@ same_line() { cmp <(grep "^$1" "$2" | cut -d , -f 2) <(grep "^$1" "$3" | cut -d 
 check "--sequences: expected the same loss on its own task" same_line learnt induction/verdict.csv kept
 verdict none induction --step 0
 verdict induction induction --no-twin
-prints 'no one-layer twin to compare with' 'not known' 'was not checked'
+prints 'no one-layer twin to compare with' 'not measured' 'was not checked'
 
 # A twin that was stopped is gone on with, one of another config refused.
 rm induction/one-layer-twin/checkpoints/step-000700.safetensors

@@ -88,7 +88,7 @@ test("the evidence stands on the page as in the table, with the verdict's senten
   });
 });
 
-test("a piece of evidence stands by itself, and what was not measured is not known", async () => {
+test("a piece of evidence stands by itself, and says where nothing was measured", async () => {
   await looking(ALL[2], {}, async (page) => {
     const findings = await texts(page, ".evidence .finding");
     assert.match(findings[1], /^accuracy on induction positions at periods? .*, which it never saw$/);
@@ -97,7 +97,7 @@ test("a piece of evidence stands by itself, and what was not measured is not kno
       await texts(page, ".evidence .holding"),
     ];
     assert.ok(numbers.includes("–"));
-    numbers.forEach((number, i) => assert.equal(holding[i] === "not known", number === "–", findings[i]));
+    numbers.forEach((number, i) => assert.equal(holding[i] === "not measured", number === "–", findings[i]));
   });
 });
 

@@ -101,6 +101,12 @@ TEST_CASE("a fork's tables were made by forking its parent") {
   const std::string text = line(run, "metrics");
   CHECK(text.starts_with("tapehead fork "));
   CHECK(text.find("elsewhere --step 4 --out RUN-again") != std::string::npos);
+  // What the fork changed is known where its parent is there.
+  Config config = tiny_config();
+  config.train.steps -= 3;
+  const RunDirectory parent = RunDirectory::create(folder / "elsewhere", config, false);
+  CHECK(line(run, "metrics").find("elsewhere --step 4 --set train.steps=10 --out RUN-again") !=
+        std::string::npos);
 }
 
 TEST_CASE("what a run cannot have no command makes") {
@@ -108,7 +114,8 @@ TEST_CASE("what a run cannot have no command makes") {
   Config config = tiny_config();
   config.model.layers = 0;
   const RunDirectory run = run_in(folder, config);
-  for (const char* name : {"ablation", "patching", "circuits", "scores"}) CHECK(line(run, name).empty());
+  for (const char* name : {"heads", "ablation", "patching", "circuits", "attribution", "scores"})
+    CHECK(line(run, name).empty());
   CHECK(line(run, "lens") == "tapehead lens RUN");
 }
 
@@ -119,4 +126,5 @@ TEST_CASE("no command makes the tables of an imported model's training") {
   const RunDirectory run = RunDirectory::create(folder / "a run", config, false);
   for (const std::string_view name : kTablesOfTraining)
     CHECK(commands_for_table(run, name, CsvTable({})).empty());
+  CHECK(commands_for_table(run, "formation", CsvTable({})).empty());
 }

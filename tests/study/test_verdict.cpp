@@ -46,7 +46,7 @@ TEST_CASE("a perfect induction circuit, set by hand, is an induction model by ev
   CHECK(verdict.mechanism == Mechanism::induction);
   for (const Evidence& evidence : verdict.evidence) {
     CAPTURE(evidence.name);
-    CHECK(evidence.is_known);
+    CHECK(evidence.is_measured());
     CHECK(evidence.holds());
   }
   CHECK(finding(find(verdict, "induction_score")).find("head 1.0") != std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE("a perfect induction circuit, set by hand, is an induction model by ev
 TEST_CASE("without a twin the verdict stands on the rest, and says what was not checked") {
   const Verdict verdict = judged(perfect_induction_model(kVocabulary, kLength, 5));
   CHECK(verdict.mechanism == Mechanism::induction);
-  CHECK_FALSE(find(verdict, "accuracy_of_twin").is_known);
+  CHECK_FALSE(find(verdict, "accuracy_of_twin").is_measured());
   CHECK(sentence(verdict).find("was not checked") != std::string::npos);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a verdict is the same for any number of threads, and its table has a 
       CHECK(table.cell(row, column) == other.cell(row, column));
     CHECK(table.cell(row, "evidence") == evidence.name);
     CHECK(table.cell(row, "value") == csv_cell(evidence.value));
-    CHECK(table.cell(row, "holds") == (!evidence.is_known ? "" : evidence.holds() ? "yes" : "no"));
+    CHECK(table.cell(row, "holds") == (!evidence.is_measured() ? "" : evidence.holds() ? "yes" : "no"));
     CHECK(table.cell(row, "verdict") == "induction");
     CHECK(table.cell(row, "step") == "7");
     CHECK(table.cell(row, "sequences") == "9");

@@ -2,6 +2,7 @@
 /// and in words, and the table that keeps both. How they are found out is in verdict.h.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -24,10 +25,10 @@ struct Evidence {
   double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN where there was nothing to measure
   bool above = true;  ///< whether it has to be above the threshold, or below
   double threshold = 0;
-  bool is_known = true;                 ///< whether it was looked for
   std::vector<Index> periods = {};      ///< that it was measured at
   std::vector<std::string> heads = {};  ///< that it tells of: "1.0" for head 0 of layer 1
 
+  bool is_measured() const { return !std::isnan(value); }
   bool holds() const { return above ? value > threshold : value < threshold; }
 };
 

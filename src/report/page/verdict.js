@@ -43,35 +43,29 @@ function showEvidence(content, run) {
   );
   const finding = new Map(evidence.map((piece) => [piece.name, piece.finding]));
   const rows = table.rows.map((row) => evidenceRow(table, row, finding.get(row.evidence)));
-  const isAllKnown = table.rows.every((row) => isKnown(table, row));
   content.append(
     element("ul", { class: "evidence", "aria-label": "Evidence for induction heads" }, ...rows),
     element(
       "p",
       { class: "small" },
-      "Each line: the value, the mark that it has to be above or below, and whether it is" +
-        `${isAllKnown ? "" : "; not known where nothing was measured"}. Probed with ${table.rows[0].sequences} random sequences a period.`,
+      "Each line: the value, the mark that it has to be above or below, and whether it is. " +
+        `Probed with ${table.rows[0].sequences} random sequences a period.`,
     ),
   );
 }
 
-/** The finding in words that need no row above. */
-const alone = (finding) => finding.replace(/^the same at/, "accuracy on induction positions at");
-
-const isKnown = (table, row) => row.holds !== "" && Number.isFinite(table.number(row, "value"));
-
 function evidenceRow(table, row, finding) {
   const value = table.number(row, "value");
   const threshold = table.number(row, "threshold");
-  const [state, holding] = !isKnown(table, row)
-    ? ["unknown", "not known"]
+  const [state, holding] = Number.isNaN(value)
+    ? ["unmeasured", "not measured"]
     : row.holds === "yes"
       ? ["holds", "yes"]
       : ["fails", "no"];
   return element(
     "li",
     { class: state },
-    element("span", { class: "finding" }, alone(finding)),
+    element("span", { class: "finding" }, finding),
     element("span", { class: "number" }, fixed(value)),
     scaleOf(value, threshold, row.must_be === "above"),
     element("span", { class: "rule" }, `${row.must_be} ${fixed(threshold)}`),
