@@ -91,7 +91,8 @@ std::vector<ColouredWords> remarks_of(std::string_view where, std::size_t length
       {shown < length ? fmt::format("positions 0 to {} of the {} of {}", shown - 1, length, where)
                       : fmt::format("{}, {} position{}", where, length, length == 1 ? "" : "s")},
       {"dark: looks there; grey: later than the query, out of sight"}};
-  if (marked) remarks.push_back({"circles: after an earlier copy of the query"});
+  if (marked)
+    remarks.push_back({"circles: after an earlier copy of the query, where an induction head looks"});
   return remarks;
 }
 
@@ -145,10 +146,12 @@ Figure head_map_figure(const AttentionMap& map, const std::vector<std::string>& 
                                     layout.shown > kManyCells ? "" : " pixels");
   if (marked) {
     figure.script.data("$marks", marks);
-    command += fmt::format(
-        ", $marks using 1:2 with points pointtype 6 pointsize {:.2f} linewidth 1.2 linecolor "
-        "rgb '{}'",
-        layout.cell / 14, kNoiseColour);
+    // On white first, so that they stand out from cells of any shade.
+    for (const auto& [width, colour] :
+         {std::pair(2.8, std::string_view("white")), std::pair(1.3, kNoiseColour)})
+      command += fmt::format(
+          ", $marks using 1:2 with points pointtype 6 pointsize {:.2f} linewidth {} linecolor rgb '{}'",
+          layout.cell / 14, width, colour);
   }
   plot(figure, command);
   return std::move(sheet.figure);
