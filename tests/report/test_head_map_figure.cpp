@@ -34,7 +34,7 @@ TEST_CASE("one head's map has its tokens on the axes, its targets marked, and sa
     CHECK(contains(svg, text));
   }
   CHECK(count(svg, ">x<") == 10);
-  CHECK(count(svg, "href='#gpPt5' transform") == 2);
+  CHECK(count(svg, "href='#gpPt5' transform") == 2 * 2);
   // Row by row, the keys that are later marked by -1.
   CHECK(contains(figure.script.text(),
                  "$map << END\n1 -1 -1 -1 -1 \n0.5 0.5 -1 -1 -1 \n0.333 0.333 0.333 -1 -1 \n"));
