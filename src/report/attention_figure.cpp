@@ -183,8 +183,9 @@ std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, con
                                      std::size_t most) {
   std::vector<std::string> signs;
   for (const std::int32_t token : tokens.values())
-    if (tokenizer != nullptr && token < tokenizer->size())
-      signs.push_back(visible(tokenizer->bytes_of(token), most));
+    if (tokenizer != nullptr)
+      signs.push_back(token < tokenizer->size() ? visible(tokenizer->bytes_of(token), most)
+                                                : fmt::format("#{}", token));
     else if (vocabulary <= static_cast<Index>(kSigns.size()))
       signs.emplace_back(1, kSigns.at(static_cast<std::size_t>(token)));
     else

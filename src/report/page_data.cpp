@@ -231,11 +231,9 @@ class PageMaker {
     for (Index b = 0; b < history.sequences.size(); ++b)
       sequences.push_back({{"signs", signs(history.sequences.inputs.rows(b, 1))},
                            {"targets", induction_targets(history.sequences, b)}});
-    return {{"positions", history.sequences.length()},
-            {"checkpoints", history.checkpoints},
-            {"steps", history.steps},
-            {"sequences", std::move(sequences)},
-            {"weights", std::move(history.weights)}};
+    return {{"positions", history.sequences.length()}, {"of_positions", history.of_positions},
+            {"checkpoints", history.checkpoints},      {"steps", history.steps},
+            {"sequences", std::move(sequences)},       {"weights", std::move(history.weights)}};
   }
 
   Json circuits() const {
@@ -244,8 +242,8 @@ class PageMaker {
     CircuitOptions options = usual_circuit_options(
         model, checkpoint_.config, evaluation_batch(checkpoint_.config, *task_), {.threads = threads_});
     options.tokens = kMapTokens;
-    options.positions =
-        std::min(options.positions == 0 ? model.config().context : options.positions, kMapTokens);
+    const Index of_positions = options.positions == 0 ? model.config().context : options.positions;
+    options.positions = std::min(of_positions, kMapTokens);
     const CircuitMaps circuits = circuit_maps(model, options);
     Json maps = Json::array();
     for (const CircuitMap& map : circuits.maps) {
@@ -259,6 +257,7 @@ class PageMaker {
     }
     return {{"signs", signs(Tokens(1, static_cast<Index>(circuits.tokens.size()), circuits.tokens))},
             {"positions", circuits.positions},
+            {"of_positions", of_positions},
             {"maps", std::move(maps)}};
   }
 

@@ -13,8 +13,7 @@ namespace tapehead {
 
 namespace {
 
-Batch sequences_of(const RunDirectory& run, const Task& task, const PatternHistoryOptions& options) {
-  const Batch batch = evaluation_batch(run.config(), task);
+Batch sequences_of(const Batch& batch, const PatternHistoryOptions& options) {
   return batch.rows(0, std::min(batch.size(), options.sequences))
       .shortened(std::min(batch.length(), options.positions));
 }
@@ -56,7 +55,9 @@ PatternHistory pattern_history(const RunDirectory& run, const Task& task,
                                const PatternHistoryOptions& options) {
   const ModelConfig& model = run.config().model;
   const std::vector<Index> steps = run.checkpoint_steps();
-  PatternHistory history{.sequences = sequences_of(run, task, options),
+  const Batch batch = evaluation_batch(run.config(), task);
+  PatternHistory history{.sequences = sequences_of(batch, options),
+                         .of_positions = batch.length(),
                          .steps = {},
                          .weights = {},
                          .checkpoints = static_cast<Index>(steps.size()),

@@ -85,7 +85,17 @@ TEST_CASE("tokens of a text are what they say, with blanks and line ends to be s
   const CharacterTokenizer hidden = CharacterTokenizer::from_text("a\u202e\u200d");
   CHECK(token_signs(Tokens(1, 3, hidden.encode("a\u202e\u200d")), 64, &hidden) ==
         std::vector<std::string>{"a", "·", "·"});
-  CHECK(token_signs(Tokens(1, 1, 7), 64, &tokenizer) == std::vector<std::string>{"H"});  // of the model alone
+}
+
+TEST_CASE("an id that a text does not use is its number, so that no sign stands for two tokens") {
+  const CharacterTokenizer tokenizer = CharacterTokenizer::from_text("FGHI");
+  Tokens all(1, 64);
+  for (Index t = 0; t < 64; ++t) all(0, t) = static_cast<std::int32_t>(t);
+  const std::vector<std::string> signs = token_signs(all, 64, &tokenizer);
+  CHECK(signs[2] == "H");
+  CHECK(signs[4] == "#4");
+  CHECK(signs[63] == "#63");
+  CHECK(std::set<std::string>(signs.begin(), signs.end()).size() == 64);
 }
 
 TEST_CASE("a token's text on an axis is no longer than five signs") {

@@ -18,9 +18,9 @@ Index number_to_show(const Batch& batch);
 /// That sequence, cut to its first kMapLength positions.
 Batch sequence_to_show(const Batch& batch);
 
-/// The tokens (1, T) of one sequence as signs on an axis: what they say, where there is a tokenizer; else
-/// letters and digits for a vocabulary of up to 64, and the ids beyond. What a token says is cut to `most`
-/// characters, by default as many as an id has digits.
+/// The tokens (1, T) of one sequence as signs on an axis: what they say, where there is a tokenizer, and
+/// "#37" for an id that it does not use; else letters and digits for a vocabulary of up to 64, and the ids
+/// beyond. What a token says is cut to `most` characters, by default as many as an id has digits.
 std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
                                      const Tokenizer* tokenizer = nullptr, std::size_t most = 5);
 

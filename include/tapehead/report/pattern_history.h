@@ -13,6 +13,7 @@ namespace tapehead {
 struct PatternHistory {
   /// Whose weights are shown: the run's first sequences of evaluation, cut to their first positions.
   Batch sequences;
+  Index of_positions = 0;    ///< that a sequence had before it was cut
   std::vector<Index> steps;  ///< of the checkpoints, in order
   /// An entry a checkpoint: the weights of all sequences, layers and heads in turn, each the rows of its
   /// pattern up to the diagonal, B L H T(T + 1)/2 of them.

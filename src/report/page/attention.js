@@ -7,7 +7,7 @@ import { figure } from "./figure.js";
 import { Film } from "./film.js";
 import { HeatMap } from "./heat_map.js";
 import { headColour, shareRamp } from "./palette.js";
-import { SmallMaps } from "./small_maps.js";
+import { NAMED_ABOVE, SmallMaps } from "./small_maps.js";
 import { fixed, grouped, list, place } from "./words.js";
 
 const LISTED = 3; // keys that are named, the strongest first
@@ -73,13 +73,16 @@ class Viewer {
   }
 
   caption() {
-    const { checkpoints, steps } = this.run.attention;
+    const { checkpoints, steps, positions, ofPositions } = this.run.attention;
     const shown =
-      steps.length < checkpoints ? `${steps.length} of the run's ${checkpoints} checkpoints are shown. ` : "";
+      (positions < ofPositions ? `The first ${positions} of ${ofPositions} positions are shown. ` : "") +
+      (steps.length < checkpoints
+        ? `${steps.length} of the run's ${checkpoints} checkpoints are shown. `
+        : "");
     return [
       `${shown}Rows are queries, columns the keys they look at; ringed: induction targets, after earlier copies of ` +
         "the query's token. Over the slider: the accuracy on induction positions at each checkpoint. Small maps: every " +
-        "head, with its highest score at that step.",
+        `head, with its highest score at that step if that is at least ${NAMED_ABOVE} above an even head's.`,
     ];
   }
 
@@ -192,10 +195,10 @@ class Viewer {
 
   draw(width) {
     this.ramp = shareRamp();
-    const large = width >= BESIDE ? Math.floor(LARGE * width) : width;
-    this.heat.draw(large, { most: CELL });
-    const beside = width - large - GAP;
-    this.small.fit(this.small.fitsIn(beside) ? beside : width, this.signs.length);
+    const beside = Math.floor((1 - LARGE) * width) - GAP;
+    const isBeside = width >= BESIDE && this.small.fitsIn(beside);
+    this.heat.draw(isBeside ? width - beside - GAP : width, { most: CELL });
+    this.small.fit(isBeside ? beside : width, this.signs.length);
     this.film.draw();
     this.update();
   }
@@ -237,7 +240,7 @@ class Viewer {
       const isSeen = position <= this.query;
       const share = isSeen ? weight(this.query, position) : 0;
       tile.style.background = isSeen ? this.ramp.css(share) : "";
-      tile.classList.toggle("dark", isSeen && this.ramp.takesOtherInk(share));
+      tile.style.color = isSeen ? this.ramp.ink(share) : "";
       tile.classList.toggle("later", !isSeen);
       tile.classList.toggle("query", position === this.query);
       tile.classList.toggle("target", targets.includes(position));

@@ -4,13 +4,15 @@ import { element, freshId } from "./dom.js";
 
 const MOST_BUTTONS = 6;
 
-/** `options` are [value, label] pairs; `onchange(value)` is called for every choice but the first. */
+/**
+ * `options` are [value, label] pairs; `onchange(value)` is called for every choice but the first. Returns
+ * show(value), which shows another as chosen.
+ */
 export function choice(parent, { label, options, value, onchange }) {
-  parent.append(
-    options.length > MOST_BUTTONS
-      ? menu(label, options, value, onchange)
-      : buttons(label, options, value, onchange),
-  );
+  const make = options.length > MOST_BUTTONS ? menu : buttons;
+  const { root, show } = make(label, options, value, onchange);
+  parent.append(root);
+  return show;
 }
 
 function buttons(label, options, value, onchange) {
@@ -29,12 +31,16 @@ function buttons(label, options, value, onchange) {
       element("span", {}, text),
     ),
   );
-  return element(
-    "fieldset",
-    { class: "choice" },
-    element("legend", {}, label),
-    element("span", {}, ...radios),
-  );
+  return {
+    root: element(
+      "fieldset",
+      { class: "choice" },
+      element("legend", {}, label),
+      element("span", {}, ...radios),
+    ),
+    show: (chosen) =>
+      options.forEach(([option], i) => (radios[i].querySelector("input").checked = option === chosen)),
+  };
 }
 
 function menu(label, options, value, onchange) {
@@ -45,7 +51,10 @@ function menu(label, options, value, onchange) {
       element("option", { value: option, selected: option === value }, text),
     ),
   );
-  return element("label", { class: "choice" }, label, " ", select);
+  return {
+    root: element("label", { class: "choice" }, label, " ", select),
+    show: (chosen) => (select.selectedIndex = options.findIndex(([option]) => option === chosen)),
+  };
 }
 
 /** A box to tick. */

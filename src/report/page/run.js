@@ -39,6 +39,7 @@ class Attention {
     this.steps = document.steps;
     this.checkpoints = document.checkpoints;
     this.positions = document.positions;
+    this.ofPositions = document.of_positions;
     this.sequences = document.sequences;
     this.layers = layers;
     this.heads = heads;

@@ -9,6 +9,8 @@ const SMALLEST = 26;
 const LEGIBLE = 84;
 const FRAME = 22; // around each
 const LOOKS = ["previous_token", "current_token", "first_token", "duplicate_token", "induction"];
+/** By so much the highest score of a head is above that of an even one, where it is named. */
+export const NAMED_ABOVE = 0.1;
 
 export class SmallMaps {
   /** `onchoose(layer, head)` is called when one is chosen. */
@@ -100,13 +102,14 @@ export class SmallMaps {
     canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
-  /** The highest of the scores that say where the head looks, if it was scored at that step. */
+  /** The highest of the scores that say where the head looks, if it was scored at that step and is no even head. */
   bestScore(name, step) {
     const row = this.rows.get(name).get(step);
     if (!row) return "";
     const scores = LOOKS.filter((score) => row[score]);
     if (scores.length === 0) return "";
     const best = scores.reduce((a, b) => (Number(row[b]) > Number(row[a]) ? b : a));
-    return `${words(best)} ${fixed(Number(row[best]), 2)}`;
+    const chance = this.run.scores.find(({ name: score }) => score === best)?.chance ?? 0;
+    return Number(row[best]) < chance + NAMED_ABOVE ? "" : `${words(best)} ${fixed(Number(row[best]), 2)}`;
   }
 }

@@ -6,7 +6,7 @@ import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
 import { shareRamp, signedRamp } from "./palette.js";
 import { unpack } from "./run.js";
-import { fixed, signed } from "./words.js";
+import { change, fixed } from "./words.js";
 
 const MAPS = {
   ov: {
@@ -38,19 +38,22 @@ const MAPS = {
 };
 
 export function showMaps(content, run) {
-  const { signs, positions, maps } = run.circuits;
-  let chosen = { head: `${run.about.layers - 1}.0`, kind: "ov" };
-  const kindsOf = (head) => maps.filter((map) => `${map.layer}.${map.head}` === head);
+  const { signs, positions, of_positions: ofPositions, maps } = run.circuits;
+  const headOf = (map) => `${map.layer}.${map.head}`;
+  let current = maps.find((map) => map.layer === run.about.layers - 1);
   const values = new Map();
+  const sample =
+    signs.length < run.about.vocabulary
+      ? ` A sample of ${signs.length} of ${run.about.vocabulary} tokens.`
+      : "";
+  const cut = positions < ofPositions ? ` The first ${positions} of ${ofPositions} positions.` : "";
   const readout = element("p", { class: "readout", "aria-live": "polite" });
   const note = element("p", { class: "small" });
-  const current = () =>
-    kindsOf(chosen.head).find(({ kind }) => kind === chosen.kind) ?? kindsOf(chosen.head)[0];
   const made = figure(content, {
     title: "What a head's weights do",
     caption: [note],
     draw(body, width) {
-      const map = current();
+      const map = current;
       if (!values.has(map)) values.set(map, unpack(map.values));
       const numbers = values.get(map);
       const byPosition = map.kind === "qk_positions";
@@ -72,38 +75,39 @@ export function showMaps(content, run) {
           fill(
             readout,
             element("strong", {}, `${labels[row]} → ${labels[column]}`),
-            ` ${signed(value(row, column))}`,
+            ` ${change(value(row, column))}`,
           ),
         describe: () => describeMap(map, numbers, labels.length),
       }).draw(width, { most: 11 });
       fill(readout, describeMap(map, numbers, labels.length));
-      fill(
-        note,
-        text +
-          (byPosition || signs.length === run.about.vocabulary
-            ? ""
-            : ` A sample of ${signs.length} of ${run.about.vocabulary} tokens.`),
-      );
+      fill(note, text, byPosition ? cut : sample);
     },
   });
   made.legend.replaceWith(readout);
-  choice(made.controls, {
+  const show = (map) => {
+    current = map;
+    showHead(headOf(map));
+    showKind(map.kind);
+    made.redraw();
+  };
+  // Not every head has every map: then the head that is asked for shows another, or the map another head's.
+  const showHead = choice(made.controls, {
     label: "Head",
-    value: chosen.head,
+    value: headOf(current),
     options: run.headNames().map(({ name }) => [name, name]),
     onchange: (head) => {
-      chosen = { ...chosen, head };
-      made.redraw();
+      const there = maps.filter((map) => headOf(map) === head);
+      show(there.find(({ kind }) => kind === current.kind) ?? there[0]);
     },
   });
   const kinds = Object.keys(MAPS).filter((kind) => maps.some((map) => map.kind === kind));
-  choice(made.controls, {
+  const showKind = choice(made.controls, {
     label: "Map",
-    value: chosen.kind,
+    value: current.kind,
     options: kinds.map((kind) => [kind, MAPS[kind].label]),
     onchange: (kind) => {
-      chosen = { ...chosen, kind };
-      made.redraw();
+      const there = maps.filter((map) => map.kind === kind);
+      show(there.find((map) => headOf(map) === headOf(current)) ?? there[0]);
     },
   });
 }

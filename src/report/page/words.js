@@ -12,6 +12,16 @@ export function fixed(value, digits = 3) {
 export function signed(value, digits = 3) {
   return (value > 0 && Number(value.toFixed(digits)) !== 0 ? "+" : "") + fixed(value, digits);
 }
+const MOST_DECIMALS = 6;
+/** A change, with its sign, to so many decimals, and to more where less than two of its digits would count. */
+export function change(value, digits = 3) {
+  if (value === 0) return "0";
+  const needed = 1 - Math.floor(Math.log10(Math.abs(value)));
+  if (needed <= MOST_DECIMALS) return signed(value, Math.max(digits, needed));
+  return Number.isFinite(value)
+    ? (value > 0 ? "+" : "") + value.toExponential(1).replaceAll("-", MINUS)
+    : fixed(value);
+}
 /** Three digits that count. */
 export function short(value) {
   if (!Number.isFinite(value)) return "–";
@@ -39,6 +49,13 @@ export function words(name) {
 /** "a, b and c" */
 export function list(items) {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+/** "a, b and 7 more, in the table circuits" */
+export function firstOf(items, most, table) {
+  const first = items.slice(0, most).join(", ");
+  return items.length <= most
+    ? first
+    : `${first} and ${grouped(items.length - most)} more, in the table ${table}`;
 }
 /** "position 7 (k)" */
 export function place(position, signs) {
