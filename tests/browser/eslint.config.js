@@ -23,6 +23,7 @@ const ofTests = [
   "getComputedStyle",
   "process",
   "requestAnimationFrame",
+  "window",
 ];
 const globals = (names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
 

@@ -14,16 +14,19 @@ export function crowdedTexts() {
     if (!parent.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    // A line of text is as high as its letters, not as its line: less the space above and below.
+    // A line of text is as high as its letters, not as its line: less the space above and below, or beside it where
+    // it is turned.
+    const isTurned = parent.getAttribute("transform")?.includes("rotate(-90)");
     for (const box of range.getClientRects()) {
-      const slack = Math.min(box.height * 0.22, 5);
+      const slack = Math.min((isTurned ? box.width : box.height) * 0.22, 5);
+      const [beside, above] = isTurned ? [slack, 0.5] : [0.5, slack];
       if (box.width > 0.5 && box.height > 0)
         texts.push({
           text: node.textContent.trim().slice(0, 40),
-          left: box.left + 0.5,
-          right: box.right - 0.5,
-          top: box.top + slack,
-          bottom: box.bottom - slack,
+          left: box.left + beside,
+          right: box.right - beside,
+          top: box.top + above,
+          bottom: box.bottom - above,
           parent,
         });
     }
@@ -106,4 +109,24 @@ export function paleTexts() {
     if (contrast < 4.5) faults.push(`'${element.textContent.trim().slice(0, 30)}' ${contrast.toFixed(2)}`);
   }
   return [...new Set(faults)];
+}
+
+/** Runs in the page. The contrasts of the numbers that stand in cells of maps to their cells. */
+export function contrastsInCells() {
+  const luminance = (rgb) => {
+    const [r, g, b] = [...rgb].slice(0, 3).map((value) => {
+      const share = value / 255;
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  return [...document.querySelectorAll(".heat-map .numbers text")].map((text) => {
+    const canvas = text.closest(".heat-map").querySelector("canvas");
+    const [x, y] = ["x", "y"].map((at) => Number(text.getAttribute(at)) * window.devicePixelRatio);
+    pixel.drawImage(canvas, x, y, 1, 1, 0, 0, 1, 1);
+    const cell = luminance(pixel.getImageData(0, 0, 1, 1).data);
+    const ink = luminance(getComputedStyle(text).fill.match(/\d+/g).map(Number));
+    return (Math.max(cell, ink) + 0.05) / (Math.min(cell, ink) + 0.05);
+  });
 }

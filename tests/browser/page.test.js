@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { open, settled, startBrowser } from "./browser.js";
-import { crowdedTexts, cutTexts, paleTexts, wordlessPictures } from "./layout.js";
+import { contrastsInCells, crowdedTexts, cutTexts, paleTexts, wordlessPictures } from "./layout.js";
 
 const { PAGES, SCREENSHOTS } = process.env;
 const WHOLE = join(PAGES, "page-0.html");
@@ -34,6 +34,9 @@ function shown(cell, digits = 3) {
   const value = Number(cell);
   return (value < 0 && Number(value.toFixed(digits)) !== 0 ? MINUS : "") + Math.abs(value).toFixed(digits);
 }
+
+/** Of a change, as many as show two digits that count, and three at least. */
+const decimals = (cell) => Math.max(3, 1 - Math.floor(Math.log10(Math.abs(Number(cell)))));
 
 /** Opens a page, lets `look` look at it, and fails on anything the browser complained of. */
 async function looking(file, options, look) {
@@ -354,7 +357,7 @@ test("ablations, teams and patches stand on the page as in the tables", async ()
     const written = (figure) =>
       page.locator("#ablation figure").nth(figure).locator("svg .value").allTextContents();
     const sign = (cell) =>
-      (Number(cell) > 0 && Number(Number(cell).toFixed(3)) !== 0 ? "+" : "") + shown(cell);
+      Number(cell) === 0 ? "0" : (Number(cell) > 0 ? "+" : "") + shown(cell, decimals(cell));
     const bare = (text) => text.replace(/ [≠±]$/, "");
     const rows = table("ablation");
     const inGroups = [...new Set(rows.map((row) => `${row.layer}.${row.head}`))].flatMap((name) =>
@@ -397,6 +400,51 @@ test("composition and copying stand on the page as in the tables", async () => {
       await page.locator("#circuits .readout").nth(1).textContent(),
       /^K-composition of head 1\.0 through head 0\.\d/,
     );
+  });
+});
+
+test("a head and a map that do not go together give way to each other, and the controls say so", async () => {
+  await looking(WHOLE, {}, async (page) => {
+    const figure = page.locator("#circuits figure", { hasText: "What a head's weights do" });
+    const state = async () => [
+      ...(await figure.locator("input:checked + span").allTextContents()),
+      (await figure.locator(".readout").textContent()).split(":")[0],
+    ];
+    await figure.getByText("K-composition", { exact: true }).click();
+    assert.deepEqual((await state()).slice(0, 2), ["1.0", "K-composition"]);
+    await figure.getByText("0.1", { exact: true }).click();
+    assert.deepEqual(await state(), ["0.1", "OV", "OV of head 0.1"]);
+    await figure.getByText("K-composition", { exact: true }).click();
+    const [head, map, words] = await state();
+    assert.deepEqual([head, map], ["1.0", "K-composition"]);
+    assert.match(words, /^K-composition of head 1\.0 through head 0\.\d$/);
+  });
+});
+
+for (const colorScheme of ["light", "dark"])
+  test(`numbers in cells are easy to read on their colours, ${colorScheme}`, async () => {
+    await looking(WHOLE, { colorScheme }, async (page) => {
+      const contrasts = await page.evaluate(contrastsInCells);
+      assert.ok(contrasts.length >= 8);
+      assert.ok(Math.min(...contrasts) >= 4.5, contrasts.join(" "));
+    });
+  });
+
+test("an id that the text does not use stands as its number in the maps of weights", async () => {
+  await looking(ALL[2], {}, async (page) => {
+    const labels = await texts(page, "#circuits .heat-map .labels text");
+    assert.ok(labels.includes("#63"), labels.join(" "));
+    assert.ok(labels.includes("↵"), labels.join(" "));
+  });
+});
+
+test("where measuring may fail, the page says on what that depends", async () => {
+  await looking(ALL[1], {}, async (page) => {
+    const words = (await texts(page, "#ablation .missing")).join("\n");
+    assert.match(words, /only if the model copies; its accuracy on induction positions is [\d.]+ %/);
+  });
+  await looking(ALL[3], {}, async (page) => {
+    assert.match((await texts(page, "#ablation .missing")).join(""), /has no heads/);
   });
 });
 

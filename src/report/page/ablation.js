@@ -4,13 +4,16 @@ import { element, fill, missing } from "./dom.js";
 import { drawBars } from "./bars.js";
 import { choice } from "./choice.js";
 import { figure, key } from "./figure.js";
-import { showPatching } from "./patching.js";
+import { missingPatching, showPatching } from "./patching.js";
+import { strongest } from "./strongest.js";
 import { showTeams } from "./teams.js";
-import { percent, signed } from "./words.js";
+import { change, percent } from "./words.js";
 
 const KINDS = ["zero", "mean", "resample", "pattern-preserving", "value-preserving"];
 const MARKS = { size: " ≠", sign: " ±", "": "" };
 const MOST_COMPONENTS = 14; // that are shown unasked
+
+const NOTHING_TO_SHARE = "Heads as a team: the sequences have no induction positions, so no loss to share.";
 
 const QUANTITIES = [
   {
@@ -20,7 +23,7 @@ const QUANTITIES = [
     low: "low",
     high: "high",
     axis: "change in loss on induction positions (nats)",
-    text: (x) => signed(x),
+    text: (x) => change(x),
   },
   {
     value: "noise",
@@ -29,7 +32,7 @@ const QUANTITIES = [
     low: "noise_low",
     high: "noise_high",
     axis: "change in loss on noise positions (nats)",
-    text: (x) => signed(x),
+    text: (x) => change(x),
   },
   {
     value: "accuracy",
@@ -53,12 +56,18 @@ export function showAblation(content, run) {
   if (ablation && run.ablation) showKinds(content, run, ablation);
   else missing(content, "What every head is for", run.command("ablation"));
   const shapley = run.table("shapley");
-  if (shapley) showTeams(content, run, shapley);
+  const isShared = shapley?.numbers("shapley").some(Number.isFinite);
+  if (isShared) showTeams(content, run, shapley);
+  else if (shapley) content.append(element("p", { class: "missing" }, NOTHING_TO_SHARE));
   else if (run.command("shapley")) missing(content, "What heads are for together", run.command("shapley"));
+  else content.append(element("p", { class: "missing" }, tooMany(run.about.heads)));
   const patching = run.table("patching");
   if (patching) showPatching(content, run, patching);
-  else missing(content, "What of a clean run restores a corrupted one", run.command("patching"));
+  else missingPatching(content, run);
 }
+
+const tooMany = (heads) =>
+  `What heads are for together: a layer of ${heads} heads has too many subsets to measure every one.`;
 
 function component({ layer, head }) {
   if (head === "all") return `layer ${layer} heads`;
@@ -68,8 +77,9 @@ function component({ layer, head }) {
 const kindColour = (kind) => `var(--kind-${KINDS.indexOf(kind)})`;
 
 function showKinds(content, run, table) {
-  let quantity = QUANTITIES[0];
-  let showsAll = false;
+  // Sequences may have no position of a kind.
+  const quantities = QUANTITIES.filter(({ mean }) => table.numbers(mean).some(Number.isFinite));
+  let quantity = quantities[0];
   const kinds = [...new Set(table.rows.map((row) => row.kind))];
   const groups = new Map();
   table.rows.forEach((row, i) => {
@@ -77,15 +87,14 @@ function showKinds(content, run, table) {
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push({ row, i });
   });
-  const size = (rows) =>
+  const size = (name) =>
     Math.max(
-      ...rows.map(({ row }) => Math.abs(table.number(row, "change_induction"))).filter(Number.isFinite),
+      ...groups
+        .get(name)
+        .map(({ row }) => Math.abs(table.number(row, "change_induction")))
+        .filter(Number.isFinite),
       0,
     );
-  const largest = [...groups]
-    .sort((a, b) => size(b[1]) - size(a[1]))
-    .slice(0, MOST_COMPONENTS)
-    .map(([name]) => name);
   const replacement = new Map(run.ablation.kinds.map((kind) => [kind.name, kind.replacement]));
   const made = figure(content, {
     title: "Taken out one by one",
@@ -99,9 +108,7 @@ function showKinds(content, run, table) {
         ".",
     ],
     draw(body, width) {
-      const shown = showsAll
-        ? [...groups.keys()]
-        : [...groups.keys()].filter((name) => largest.includes(name));
+      const shown = namesShown();
       drawBars(body, width, {
         axis: quantity.axis,
         groups: shown.map((name) => ({
@@ -122,30 +129,17 @@ function showKinds(content, run, table) {
       });
     },
   });
-  choice(made.controls, {
-    label: "Show",
-    value: quantity.value,
-    options: QUANTITIES.map(({ value, label }) => [value, label]),
-    onchange: (value) => {
-      quantity = QUANTITIES.find((one) => one.value === value);
-      made.redraw();
-    },
-  });
-  if (groups.size > MOST_COMPONENTS) {
-    const more = element(
-      "button",
-      {
-        type: "button",
-        onclick: () => {
-          showsAll = true;
-          more.remove();
-          made.redraw();
-        },
+  if (quantities.length > 1)
+    choice(made.controls, {
+      label: "Show",
+      value: quantity.value,
+      options: quantities.map(({ value, label }) => [value, label]),
+      onchange: (value) => {
+        quantity = quantities.find((one) => one.value === value);
+        made.redraw();
       },
-      `Show all ${groups.size} components`,
-    );
-    made.controls.append(more);
-  }
+    });
+  const namesShown = strongest(made, [...groups.keys()], MOST_COMPONENTS, size);
   fill(made.legend, ...kinds.map((kind) => key({ name: kind, colour: kindColour(kind), square: true }).root));
   if (kinds.length === 1)
     missing(content, "The other kinds of ablation", `tapehead ablate ${run.about.path} --kind all`);

@@ -12,7 +12,7 @@ const LONGEST_NAME = 150;
 const CHARACTER = 6.6;
 
 /**
- * `groups` are { name, bars }, bars { value, low, high, colour, text }: `text` stands behind the bar. `axis` names the
+ * `groups` are { name, bars }, bars { value, low, high, colour, text }: `text` stands to the right of the bar. `axis` names the
  * numbers, `describe` is the text that stands for the picture.
  */
 export function drawBars(body, width, { groups, axis, describe }) {
@@ -21,10 +21,9 @@ export function drawBars(body, width, { groups, axis, describe }) {
   const textRoom = CHARACTER * Math.max(4, ...bars.map(({ text }) => text.length)) + 8;
   const left = Math.min(LONGEST_NAME, CHARACTER * Math.max(...groups.map(({ name }) => name.length))) + 10;
   const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
-  const leftText = numbers.some((x) => x < 0) ? textRoom : 0;
   const across = scaleLinear()
     .domain([low, high === low ? 1 : high])
-    .range([left + leftText, width - textRoom]);
+    .range([left, width - textRoom]);
   const height = TOP + groups.reduce((sum, group) => sum + group.bars.length * BAR + BETWEEN, 0);
   const svg = pictureIn(body, width, height, describe);
   const scale = svg
@@ -89,16 +88,12 @@ function drawBar(svg, { value, low, high, colour, text }, across, top) {
       .attr("x2", across(high))
       .attr("y1", middle)
       .attr("y2", middle);
-  const isLeft = value < 0;
-  const edge = isLeft
-    ? Math.min(end, across(Number.isFinite(low) ? low : value))
-    : Math.max(end, across(Number.isFinite(high) ? high : value));
+  const edge = Math.max(zero, end, across(Number.isFinite(high) ? high : value));
   svg
     .append("text")
     .attr("class", "value")
-    .attr("x", edge + (isLeft ? -5 : 5))
+    .attr("x", edge + 5)
     .attr("y", middle)
     .attr("dy", "0.32em")
-    .attr("text-anchor", isLeft ? "end" : "start")
     .text(text);
 }

@@ -5,7 +5,10 @@ import { choice } from "./choice.js";
 import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
 import { signedRamp } from "./palette.js";
-import { fixed, signed } from "./words.js";
+import { change, fixed, percent, signed } from "./words.js";
+
+const MANY = 12; // heads, that get narrower rows
+const WAYS = { Q: "queries", K: "keys", V: "values" };
 
 /** Coloured by how far each score is from that of random matrices. */
 export function showComposition(content, run, table) {
@@ -36,12 +39,12 @@ export function showComposition(content, run, table) {
     const there = cell(row, column);
     const score = table.number(there, "score");
     const extra = there.top1
-      ? `; in tokens: diagonal less the rest ${signed(table.number(there, "diagonal_difference"), 2)}, ` +
-        `top 1 ${fixed(table.number(there, "top1"))}`
+      ? `; in tokens, diagonal less the rest ${change(table.number(there, "diagonal_difference"), 2)}, and the ` +
+        `diagonal is the highest of its row for ${percent(table.number(there, "top1"))} of them`
       : "";
     fill(
       readout,
-      element("strong", {}, `head ${rows[row]} reads head ${columns[column]} (${how})`),
+      element("strong", {}, `head ${rows[row]} reads head ${columns[column]} through its ${WAYS[how]}`),
       ` ${fixed(score)}, ` + `${signed((score - baseline) / spread, 1)} deviations from random${extra}`,
     );
   };
@@ -69,23 +72,19 @@ export function showComposition(content, run, table) {
         value: (row, column) => (cell(row, column) ? table.number(cell(row, column), "score") : null),
         colour: (score) => colours.css((score - baseline) / extent),
         number: (score) => fixed(score),
-        takesOtherInk: (score) => colours.takesOtherInk((score - baseline) / extent),
+        ink: (score) => colours.ink((score - baseline) / extent),
         onpoint: read,
         describe: () =>
           `Composition scores (${how}) of ${rows.length} heads with ${columns.length} earlier ones: ${readout.textContent}. ` +
           "Numbers are in the table composition.",
-      }).draw(width, { most: 76, rowHeight: rows.length > 12 ? null : 36 });
+      }).draw(width, rows.length > MANY ? { most: 76, highest: 20 } : { most: 76, rowHeight: 36 });
     },
   });
   made.legend.replaceWith(readout);
   choice(made.controls, {
     label: "Through",
     value: how,
-    options: [
-      ["Q", "queries"],
-      ["K", "keys"],
-      ["V", "values"],
-    ],
+    options: Object.entries(WAYS),
     onchange: (value) => {
       how = value;
       readBest();

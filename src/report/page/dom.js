@@ -23,9 +23,8 @@ export function freshId(stem) {
   return `${stem}-${++count}`;
 }
 
-/** Says which command makes what is not there yet. */
-export function missing(parent, what, command) {
-  parent.append(
-    element("p", { class: "missing" }, `${what}: not measured yet. `, element("code", {}, command)),
-  );
+/** Says which command makes what is not there yet, and where it may fail, in a sentence, on what that depends. */
+export function missing(parent, what, command, condition = "") {
+  const state = condition ? `not in this run's tables. ${condition} ` : "not measured yet. ";
+  parent.append(element("p", { class: "missing" }, `${what}: ${state}`, element("code", {}, command)));
 }

@@ -6,12 +6,18 @@ import { element } from "./dom.js";
 import { choice } from "./choice.js";
 import { figure } from "./figure.js";
 import { headColour } from "./palette.js";
-import { fixed, short } from "./words.js";
+import { firstOf, fixed, short } from "./words.js";
+
+const MOST_PLANES = 16; // beside each other; more are shown layer by layer
+const MOST_NAMED = 8; // heads
 
 /** A plane a head, each scaled to its largest. */
 export function showEigenvalues(content, run, table, circuits) {
   const names = [...new Set(table.rows.map((row) => row.circuit))];
   let circuit = names.includes("OV_tokens") ? "OV_tokens" : names[0];
+  const heads = run.headNames();
+  const isByLayer = heads.length > MOST_PLANES && run.about.layers > 1;
+  let shownLayer = run.about.layers - 1;
   const made = figure(content, {
     title: "Eigenvalues",
     caption: [
@@ -20,11 +26,13 @@ export function showEigenvalues(content, run, table, circuits) {
     ],
     draw(body, width) {
       body.replaceChildren();
-      const columns = Math.max(1, Math.min(run.about.heads, Math.floor(width / 150)));
+      const most = Math.max(1, Math.floor(width / 150));
+      const columns = Math.ceil(run.about.heads / Math.ceil(run.about.heads / most));
       const side = Math.min(220, Math.floor(width / columns) - 12);
       const plane = element("div", { class: "planes" });
       body.append(plane);
-      for (const { layer, head, name } of run.headNames()) {
+      for (const { layer, head, name } of heads) {
+        if (isByLayer && layer !== shownLayer) continue;
         const rows = table.rows.filter(
           (row) => row.circuit === circuit && Number(row.layer) === layer && Number(row.head) === head,
         );
@@ -50,15 +58,29 @@ export function showEigenvalues(content, run, table, circuits) {
       made.redraw();
     },
   });
-  if (circuits)
-    made.caption.append(
-      " Copying, Σ Re λ / Σ |λ| of full OV: " +
-        circuits.rows
-          .map((row) => `${row.layer}.${row.head} ${fixed(circuits.number(row, "copying_eigenvalues"))}`)
-          .slice(0, 24)
-          .join(", ") +
-        ".",
-    );
+  if (isByLayer)
+    choice(made.controls, {
+      label: "Layer",
+      value: shownLayer,
+      options: Array.from({ length: run.about.layers }, (_, layer) => [layer, String(layer)]),
+      onchange: (layer) => {
+        shownLayer = layer;
+        made.redraw();
+      },
+    });
+  if (circuits) made.caption.append(copyingInWords(circuits));
+}
+
+/** The heads that copy most, the first of all first. */
+function copyingInWords(circuits) {
+  const heads = circuits.rows
+    .map((row) => ({ row, copying: circuits.number(row, "copying_eigenvalues") }))
+    .filter(({ copying }) => Number.isFinite(copying))
+    .sort((a, b) => b.copying - a.copying)
+    .map(({ row, copying }) => `${row.layer}.${row.head} ${fixed(copying)}`);
+  return heads.length === 0
+    ? ""
+    : ` Copying, Σ Re λ / Σ |λ| of full OV, the highest first: ${firstOf(heads, MOST_NAMED, "circuits")}.`;
 }
 
 function drawPlane(parent, side, { name, colour, points, circuit }) {

@@ -6,15 +6,18 @@ import { element } from "./dom.js";
 
 const GAP = 5; // between labels and cells
 const AXIS_NAME = 16; // that the name of an axis needs
-const LEGIBLE = 10; // pixels that a line of text needs
+const LEGIBLE = 9; // pixels from one label to the next
+const FONT = 10.5; // pixels, of labels that have room
 const CHARACTER = 6.4; // about how wide one is
 const LONGEST = 110; // that a label may be
 const ROOM_FOR_NUMBERS = [40, 18];
+const FLAG = 13; // pixels from one to the next
+const FLAGS = 20; // that their row takes
 
 /**
  * `rows` and `columns` are labels; `value(row, column)` is a number, or null where there is no cell. `colour(value)`
- * is what it is painted in. `number(value)`, if given, is written into cells that have room, in --on-heat where
- * `takesOtherInk(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
+ * is what it is painted in. `number(value)`, if given, is written into cells that have room, in the colour
+ * `ink(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
  * `rowName` and `columnName` name the axes. `onpoint(row, column)` is called for the cell that is pointed at.
  * `describe()` is the text that stands for the picture.
  */
@@ -31,16 +34,21 @@ export class HeatMap {
     this.root.addEventListener("keydown", (event) => this.move(event));
   }
 
-  /** Paints it for this width; a cell gets at most so wide, and as high as wide unless `rowHeight` is given. */
-  draw(width, { most = 24, rowHeight = null } = {}) {
+  /**
+   * Paints it for this width; a cell gets at most so wide, and as high as wide, but no higher than `highest`, unless
+   * `rowHeight` is given.
+   */
+  draw(width, { most = 24, rowHeight = null, highest = Infinity } = {}) {
     const { rows, columns, flags = [] } = this.spec;
     const widest = (labels) =>
       Math.min(LONGEST, CHARACTER * Math.max(1, ...labels.map((label) => label.length)));
     this.left = Math.ceil(widest(rows) + 2 * GAP + AXIS_NAME);
-    this.top = flags.length > 0 ? 16 : 2;
+    this.top = flags.length > 0 ? FLAGS : 2;
     this.cell = Math.min(most, (width - this.left - 2) / Math.max(1, columns.length));
-    this.height = rowHeight ?? this.cell;
-    this.isTurned = widest(columns) > this.cell - 2 && columns.some((label) => label.length > 3);
+    this.height = rowHeight ?? Math.min(this.cell, highest);
+    // Of numbers in order some may be left out; other labels are turned to make room for all.
+    const isCounting = columns.every((label, i) => label === String(i));
+    this.isTurned = widest(columns) > Math.max(this.cell - 2, CHARACTER) && !isCounting;
     this.below = (this.isTurned ? widest(columns) : LEGIBLE) + 2 * GAP;
     this.size = [
       Math.ceil(this.left + this.cell * columns.length + 2),
@@ -90,17 +98,37 @@ export class HeatMap {
   }
 
   drawLabels() {
-    const { rows, columns, rowName, columnName, flags = [] } = this.spec;
-    const [across, down] = [this.cell * columns.length, this.height * rows.length];
+    const { rows, columns, flags = [] } = this.spec;
     const group = this.svg.append("g").attr("class", "labels");
     group
       .append("rect")
       .attr("class", "frame")
       .attr("x", this.left)
       .attr("y", this.top)
-      .attr("width", across)
-      .attr("height", down);
-    for (const row of every(rows.length, this.height, LEGIBLE))
+      .attr("width", this.cell * columns.length)
+      .attr("height", this.height * rows.length);
+    const [rowStep, columnStep] = this.labelSteps();
+    const font = `${Math.min(FONT, rowStep * this.height)}px`;
+    const labels = group.append("g").style("font-size", font);
+    this.labelRows(labels, rowStep);
+    this.labelColumns(labels, columnStep);
+    this.nameAxes(group);
+    this.drawFlags(group, flags);
+  }
+
+  /** Every how manieth row and column is labelled: the same where both have the same labels. */
+  labelSteps() {
+    const { rows, columns } = this.spec;
+    const longest = Math.max(...columns.map((label) => label.length));
+    const rowStep = stepOf(rows.length, this.height, LEGIBLE);
+    const columnStep = stepOf(columns.length, this.cell, this.isTurned ? LEGIBLE : CHARACTER * longest + 3);
+    const both = Math.max(rowStep, columnStep);
+    return rows === columns ? [both, both] : [rowStep, columnStep];
+  }
+
+  labelRows(group, step) {
+    const { rows } = this.spec;
+    for (const row of every(rows.length, step))
       group
         .append("text")
         .attr("x", this.left - GAP)
@@ -108,42 +136,63 @@ export class HeatMap {
         .attr("dy", "0.32em")
         .attr("text-anchor", "end")
         .text(clipped(rows[row]));
-    const pitch = this.isTurned ? LEGIBLE : CHARACTER * Math.max(...columns.map((label) => label.length)) + 3;
-    for (const column of every(columns.length, this.cell, pitch)) {
-      const [x, y] = [this.left + (column + 0.5) * this.cell, this.top + down + GAP];
+  }
+
+  labelColumns(group, step) {
+    const { rows, columns } = this.spec;
+    const y = this.top + this.height * rows.length + GAP;
+    for (const column of every(columns.length, step)) {
+      const x = this.left + (column + 0.5) * this.cell;
       const text = group.append("text").text(clipped(columns[column]));
-      if (this.isTurned)
+      if (this.isTurned && columns[column].length > 1)
         text
           .attr("transform", `translate(${x},${y}) rotate(-90)`)
           .attr("text-anchor", "end")
           .attr("dy", "0.32em");
       else text.attr("x", x).attr("y", y).attr("dy", "0.8em").attr("text-anchor", "middle");
     }
-    for (const [column, flag] of flags)
-      group
-        .append("text")
-        .attr("class", "flag")
-        .attr("x", this.left + (column + 0.5) * this.cell)
-        .attr("y", this.top - 4)
-        .attr("text-anchor", "middle")
-        .text(flag);
+  }
+
+  nameAxes(group) {
+    const { rows, columns, rowName, columnName } = this.spec;
     group
       .append("text")
       .attr("class", "label")
       .attr("text-anchor", "middle")
-      .attr("x", this.left + across / 2)
+      .attr("x", this.left + (this.cell * columns.length) / 2)
       .attr("y", this.size[1] - 4)
       .text(columnName);
     group
       .append("text")
       .attr("class", "label")
       .attr("text-anchor", "middle")
-      .attr("transform", `translate(11,${this.top + down / 2}) rotate(-90)`)
+      .attr("transform", `translate(11,${this.top + (this.height * rows.length) / 2}) rotate(-90)`)
       .text(rowName);
   }
 
+  /** Letters over their columns, moved apart where columns are narrow, each with a line to its own. */
+  drawFlags(group, flags) {
+    const places = flags.map(([column]) => this.left + (column + 0.5) * this.cell);
+    spread(places, FLAG, this.size[0] - FLAG / 2).forEach((x, i) => {
+      group
+        .append("text")
+        .attr("class", "flag")
+        .attr("x", x)
+        .attr("y", this.top - 9)
+        .attr("text-anchor", "middle")
+        .text(flags[i][1]);
+      group
+        .append("line")
+        .attr("class", "to-flag")
+        .attr("x1", x)
+        .attr("y1", this.top - 7)
+        .attr("x2", places[i])
+        .attr("y2", this.top - 1);
+    });
+  }
+
   drawNumbers() {
-    const { rows, columns, value, number, takesOtherInk } = this.spec;
+    const { rows, columns, value, number, ink } = this.spec;
     const group = this.svg.append("g").attr("class", "numbers");
     rows.forEach((_, row) =>
       columns.forEach((__, column) => {
@@ -155,7 +204,7 @@ export class HeatMap {
           .attr("y", this.top + (row + 0.5) * this.height)
           .attr("dy", "0.32em")
           .attr("text-anchor", "middle")
-          .classed("light", takesOtherInk(there))
+          .style("fill", ink(there))
           .text(number(there));
       }),
     );
@@ -204,13 +253,29 @@ export class HeatMap {
   }
 }
 
+/** Ascending places, moved so that they are at least so far apart and none is beyond `last`. */
+function spread(places, apart, last) {
+  const moved = [...places];
+  for (let i = 1; i < moved.length; ++i) {
+    const lacking = apart - (moved[i] - moved[i - 1]);
+    if (lacking <= 0) continue;
+    moved[i - 1] -= lacking / 2;
+    moved[i] += lacking / 2;
+  }
+  const limit = (i) => last - apart * (moved.length - 1 - i);
+  return moved.map((place, i) => Math.min(place, limit(i)));
+}
+
 function clipped(label) {
   const most = Math.floor(LONGEST / CHARACTER);
   return label.length <= most ? label : `${label.slice(0, most - 1)}…`;
 }
 
-/** As many of 0, ..., count - 1, evenly, as stand `least` pixels apart where neighbours stand `pitch` apart. */
-function every(count, pitch, least) {
-  const step = [1, 2, 4, 5, 8, 10, 16, 20, 50, 100].find((n) => n * pitch >= least) ?? count;
+/** Of `count` that stand `pitch` pixels apart, every how manieth stand `least` apart. */
+function stepOf(count, pitch, least) {
+  return [1, 2, 4, 5, 8, 10, 16, 20, 50, 100].find((n) => n * pitch >= least) ?? count;
+}
+/** 0, step, 2 step, ..., below count. */
+function every(count, step) {
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }

@@ -4,7 +4,10 @@ import { fill } from "./dom.js";
 import { drawBars } from "./bars.js";
 import { figure, key } from "./figure.js";
 import { drawPanels } from "./panels.js";
-import { fixed, signed, words } from "./words.js";
+import { strongest } from "./strongest.js";
+import { change, fixed, words } from "./words.js";
+
+const MOST_COMPONENTS = 16; // that are shown unasked
 
 /** What each component adds to the right token's logit, above what it gives to all. */
 export function showAttribution(content, run, table) {
@@ -19,7 +22,7 @@ export function showAttribution(content, run, table) {
     draw(body, width) {
       drawBars(body, width, {
         axis: "logit above the mean",
-        groups: names.map((name) => ({
+        groups: namesShown().map((name) => ({
           name,
           bars: ["induction", "noise"]
             .filter((kind) => of(name, kind))
@@ -28,12 +31,12 @@ export function showAttribution(content, run, table) {
               low: NaN,
               high: NaN,
               colour: `var(--${kind})`,
-              text: signed(table.number(of(name, kind), "above_mean"), 2),
+              text: change(table.number(of(name, kind), "above_mean"), 2),
             })),
         })),
         describe:
           "Bars: " +
-          names
+          namesShown()
             .map(
               (name) =>
                 `${name} ${of(name, "induction") ? fixed(table.number(of(name, "induction"), "above_mean"), 2) : "–"}`,
@@ -43,6 +46,17 @@ export function showAttribution(content, run, table) {
       });
     },
   });
+  const size = (name) =>
+    name === "sum"
+      ? Infinity
+      : Math.max(
+          ...table.rows
+            .filter((row) => componentName(row) === name)
+            .map((row) => Math.abs(table.number(row, "above_mean")))
+            .filter(Number.isFinite),
+          0,
+        );
+  const namesShown = strongest(made, names, MOST_COMPONENTS, size);
   fill(
     made.legend,
     key({ name: "on induction positions", colour: "var(--induction)", square: true }).root,

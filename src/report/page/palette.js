@@ -32,33 +32,31 @@ const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 /** A colour of CSS, in hexadecimal digits or as rgb(), as three numbers. */
 const numbers = (colour) => interpolateRgb(colour, colour)(0).match(/\d+/g).map(Number);
 
+/** Which text is easier to read on a colour; the better of the two has a contrast of at least 4.58 to any. */
+const inkOn = (rgb) => (contrast(luminance(rgb), 1) > contrast(luminance(rgb), 0) ? "white" : "black");
+
 /**
- * The colours of a CSS property from end to end: css(share), rgb(share), the same as three numbers, and
- * takesOtherInk(share), whether text is easier to read on it in --on-heat than in --ink.
+ * The colours of a CSS property from end to end: css(share), rgb(share), the same as three numbers, and ink(share),
+ * the colour of text on it.
  */
 function ramp(property) {
   const style = getComputedStyle(document.documentElement);
   const between = piecewise(interpolateRgb, style.getPropertyValue(property).trim().split(/\s+/));
-  const [ink, other] = ["--ink", "--on-heat"].map((name) =>
-    luminance(numbers(style.getPropertyValue(name).trim())),
-  );
   const css = Array.from({ length: SHADES }, (_, i) => between(i / (SHADES - 1)));
   const shades = css.map(numbers);
-  const takesOther = shades.map(
-    (shade) => contrast(luminance(shade), other) > contrast(luminance(shade), ink),
-  );
+  const inks = shades.map(inkOn);
   const place = (share) => Math.round(Math.max(0, Math.min(1, share)) * (SHADES - 1));
   return {
     css: (share) => css[place(share)],
     rgb: (share) => shades[place(share)],
-    takesOtherInk: (share) => takesOther[place(share)],
+    ink: (share) => inks[place(share)],
   };
 }
 /** From nothing to all, of a share between 0 and 1. */
 export const shareRamp = () => ramp("--heat");
 /** Of a value between -1 and 1. */
 export function signedRamp() {
-  const { css, takesOtherInk } = ramp("--heat-signed");
+  const { css, ink } = ramp("--heat-signed");
   const share = (value) => 0.5 + 0.5 * value;
-  return { css: (value) => css(share(value)), takesOtherInk: (value) => takesOtherInk(share(value)) };
+  return { css: (value) => css(share(value)), ink: (value) => ink(share(value)) };
 }

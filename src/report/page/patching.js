@@ -1,10 +1,12 @@
 // Patching: grids of what of a clean run restores a corrupted one.
 
-import { element, fill } from "./dom.js";
+import { element, fill, missing } from "./dom.js";
 import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
 import { signedRamp } from "./palette.js";
-import { fixed, signed, words } from "./words.js";
+import { fixed, percent, signed, words } from "./words.js";
+
+const TITLE = "What of a clean run restores a corrupted one";
 
 /** The grids of the table: what was patched, and each with its rows, columns and cells. */
 function gridsOf(table) {
@@ -37,12 +39,23 @@ function gridsOf(table) {
   return [...grids.values()];
 }
 
+/** Without copying there is nothing to restore, and the command says so. */
+export function missingPatching(content, run) {
+  const metrics = run.table("metrics");
+  const accuracy = metrics?.numbers("accuracy_induction").at(-1);
+  const known = Number.isFinite(accuracy)
+    ? `; its accuracy on induction positions is ${percent(accuracy)}`
+    : "";
+  const condition = `There is something to restore only if the model copies${known}.`;
+  missing(content, TITLE, run.command("patching"), condition);
+}
+
 export function showPatching(content, run, table) {
   const first = table.rows[0];
   const [clean, corrupted] = [table.number(first, "clean"), table.number(first, "corrupted")];
   const extent = Math.max(1, ...table.numbers("effect").filter(Number.isFinite).map(Math.abs));
   content.append(
-    element("h3", {}, "What of a clean run restores a corrupted one"),
+    element("h3", {}, TITLE),
     element(
       "p",
       { class: "small" },
@@ -83,7 +96,7 @@ function showGrid(content, run, table, { name, byPosition, rows, columns, cells,
         value: (row, column) => (cell(row, column) ? table.number(cell(row, column), "effect") : null),
         colour: (effect) => colours.css(effect / extent),
         number: (effect) => signed(effect, 2),
-        takesOtherInk: (effect) => colours.takesOtherInk(effect / extent),
+        ink: (effect) => colours.ink(effect / extent),
         onpoint: read,
         describe: () => describeGrid(name, rows, columns, cell, table),
       };

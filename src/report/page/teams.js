@@ -4,35 +4,27 @@ import { element } from "./dom.js";
 import { drawBars } from "./bars.js";
 import { figure } from "./figure.js";
 import { headColour } from "./palette.js";
-import { fixed, grouped, list, percent, signed } from "./words.js";
+import { strongest } from "./strongest.js";
+import { change, firstOf, fixed, grouped, list, percent } from "./words.js";
+
+const MOST_HEADS = 16; // that are shown unasked
+const MOST_PAIRS = 6; // that are named
 
 /** Shapley values beside what each head costs alone. */
 export function showTeams(content, run, shapley) {
   const subsets = run.table("subsets");
   const interactions = run.table("interactions");
-  figure(content, {
+  const made = figure(content, {
     title: "Heads as a team",
     caption: [
       "Coloured: a head's Shapley value, its fair share in what the layer's heads do together; grey: what it costs " +
         "alone. Where grey is shorter, others stand in for the head. Lines: 95 % intervals.",
-      ...(interactions
-        ? [
-            " Interactions of pairs: " +
-              interactions.rows
-                .map(
-                  (row) =>
-                    `${row.layer}.${row.first} with ${row.layer}.${row.second} ${signed(interactions.number(row, "interaction"), 2)} nats`,
-                )
-                .slice(0, 12)
-                .join(", ") +
-              (interactions.rows.length > 12 ? ", and more in the table." : "."),
-          ]
-        : []),
+      interactions ? pairsInWords(interactions) : "",
     ],
     draw(body, width) {
       drawBars(body, width, {
         axis: "nats on induction positions",
-        groups: shapley.rows.map((row) => ({
+        groups: rowsShown().map((row) => ({
           name: `head ${row.layer}.${row.head}`,
           bars: [
             {
@@ -40,20 +32,20 @@ export function showTeams(content, run, shapley) {
               low: shapley.number(row, "low"),
               high: shapley.number(row, "high"),
               colour: headColour(run, Number(row.layer), Number(row.head)),
-              text: signed(shapley.number(row, "shapley")),
+              text: change(shapley.number(row, "shapley")),
             },
             {
               value: shapley.number(row, "alone"),
               low: shapley.number(row, "alone_low"),
               high: shapley.number(row, "alone_high"),
               colour: "var(--pale)",
-              text: `alone ${signed(shapley.number(row, "alone"))}`,
+              text: `alone ${change(shapley.number(row, "alone"))}`,
             },
           ],
         })),
         describe:
           "Bars: " +
-          shapley.rows
+          rowsShown()
             .map(
               (row) =>
                 `head ${row.layer}.${row.head} Shapley value ` +
@@ -63,7 +55,27 @@ export function showTeams(content, run, shapley) {
       });
     },
   });
+  const size = (row) =>
+    Math.max(...["shapley", "alone"].map((column) => Math.abs(shapley.number(row, column))));
+  const rowsShown = strongest(made, shapley.rows, MOST_HEADS, size);
   if (subsets) content.append(subsetTable(subsets));
+}
+
+/** The pairs whose interaction is the strongest. */
+function pairsInWords(interactions) {
+  const pairs = interactions.rows
+    .map((row) => ({ row, value: interactions.number(row, "interaction") }))
+    .filter(({ value }) => Number.isFinite(value) && value !== 0)
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+    .map(
+      ({ row, value }) =>
+        `${row.layer}.${row.first} with ${row.layer}.${row.second} ${change(value, 2)} nats`,
+    );
+  if (pairs.length === 0) return "";
+  return (
+    ` Interactions of pairs, the strongest first: ${firstOf(pairs, MOST_PAIRS, "interactions")}. ` +
+    "Plus: one stands in for the other; minus: each needs the other."
+  );
 }
 
 function subsetTable(subsets) {
@@ -75,7 +87,7 @@ function subsetTable(subsets) {
         {},
         element("td", {}, `layer ${row.layer}`),
         element("td", {}, `without ${list(row.heads.split("+"))}`),
-        element("td", { class: "number" }, signed(subsets.number(row, "change_induction"))),
+        element("td", { class: "number" }, change(subsets.number(row, "change_induction"))),
         element("td", { class: "number" }, percent(subsets.number(row, "accuracy_induction"))),
         element(
           "td",
