@@ -33,6 +33,7 @@ TEST_CASE("every checkpoint gives the weights of its own model, row by row up to
   const Folder folder;
   const RunDirectory run = finished(folder);
   const PatternHistory history = history_of(run, {.sequences = 2, .positions = 5});
+  CHECK(history.of_positions == run.config().task.length);
   CHECK(history.steps == Steps{0, 2, 4, 6, 8, 10});
   CHECK(history.checkpoints == 6);
   CHECK(history.faults.empty());
