@@ -448,6 +448,41 @@ test("where measuring may fail, the page says on what that depends", async () =>
   });
 });
 
+test("of many components the strongest are shown, and all for the asking", async () => {
+  const page = readFileSync(WHOLE, "utf8");
+  const [, data] = page.match(/id="data">(.*?)<\/script>/s);
+  const document = JSON.parse(data);
+  const attribution = document.tables.find(({ name }) => name === "attribution");
+  const [head] = attribution.csv.match(/^head.*induction.*$/m);
+  for (let layer = 2; layer < 32; ++layer) attribution.csv += `${head.replace(/,\d+,/, `,${layer},`)}\n`;
+  const file = join(PAGES, "many.html");
+  writeFileSync(
+    file,
+    page.replace(data, () => JSON.stringify(document).replaceAll("<", "\\u003c")),
+  );
+  await looking(file, {}, async (opened) => {
+    const figure = opened.locator("#circuits figure", { hasText: "What adds to the right token's logit" });
+    assert.equal(await figure.locator("svg .name").count(), 16);
+    assert.ok((await figure.locator("svg .name").allTextContents()).includes("sum"));
+    await figure.getByRole("button", { name: /^The 16 strongest of \d+: show all$/ }).click();
+    assert.ok((await figure.locator("svg .name").count()) > 30);
+    assert.equal(await figure.getByRole("button").count(), 0);
+  });
+});
+
+test("marks over columns that are narrow do not run together", async () => {
+  await looking(WHOLE, { width: 200 }, async (page) => {
+    const flags = await page
+      .locator(".heat-map")
+      .evaluateAll((maps) =>
+        maps.map((map) => [...map.querySelectorAll(".flag")].map((flag) => flag.getBoundingClientRect().x)),
+      );
+    assert.ok(flags.some((places) => places.length > 2));
+    for (const places of flags)
+      places.slice(1).forEach((x, i) => assert.ok(x - places[i] >= 11, places.join(" ")));
+  });
+});
+
 test("every table is there to the letter, to read and to keep", async () => {
   await looking(WHOLE, {}, async (page) => {
     for (const name of ["metrics", "heads", "ablation", "patching", "verdict"]) {

@@ -253,17 +253,13 @@ export class HeatMap {
   }
 }
 
-/** Ascending places, moved so that they are at least so far apart and none is beyond `last`. */
+/** Ascending places, moved to the right until they are so far apart, but none beyond `last`. */
 function spread(places, apart, last) {
-  const moved = [...places];
-  for (let i = 1; i < moved.length; ++i) {
-    const lacking = apart - (moved[i] - moved[i - 1]);
-    if (lacking <= 0) continue;
-    moved[i - 1] -= lacking / 2;
-    moved[i] += lacking / 2;
-  }
-  const limit = (i) => last - apart * (moved.length - 1 - i);
-  return moved.map((place, i) => Math.min(place, limit(i)));
+  let before = -Infinity;
+  return places.map((place, i) => {
+    before = Math.min(Math.max(place, before + apart), last - apart * (places.length - 1 - i));
+    return before;
+  });
 }
 
 function clipped(label) {
