@@ -89,7 +89,9 @@ std::vector<std::string> periods_of(const Subject& subject) {
 }
 
 std::vector<CommandLine> scores(const Subject& subject) {
-  return {subject.line("heads", {"--periods", fmt::format("{}", fmt::join(periods_of(subject), ","))})};
+  const std::vector<std::string> periods = periods_of(subject);
+  if (periods.empty()) return {};
+  return {subject.line("heads", {"--periods", fmt::format("{}", fmt::join(periods, ","))})};
 }
 
 /// The kinds that stand in the table: all, or the only one.

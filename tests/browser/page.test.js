@@ -543,6 +543,22 @@ test("a damaged part spoils its own section alone", async () => {
   });
 });
 
+test("a damaged table is named and left out, and one of another checkpoint says so", async () => {
+  await looking(join(PAGES, "behind.html"), {}, async (page) => {
+    assert.match(
+      (await texts(page, "#training .failed")).join(""),
+      /^heads\.csv is damaged, and left out: .*expected a number in column layer of row 1, got "x0"$/,
+    );
+    assert.match(
+      (await texts(page, "#circuits .behind")).join(""),
+      /^Measured at step 0, not at the run's newest checkpoint, step 40: lens\.csv\. .*tapehead report behind --measure$/,
+    );
+    assert.equal(await page.locator(".behind").count(), 1);
+    assert.equal(await page.locator("#table-heads").count(), 0);
+    assert.equal(await page.locator("#table-metrics").count(), 1);
+  });
+});
+
 test("everything that can be done with the mouse has a place among the tab stops", async () => {
   await looking(WHOLE, {}, async (page) => {
     const reached = new Set();

@@ -32,7 +32,8 @@ if [ -n "$screenshots" ]; then
 fi
 
 # A run of two layers with every table, on which heads do form; one without any; one of one layer on a text of
-# characters that mean something in HTML; one without layers; one that was stopped at once.
+# characters that mean something in HTML; one without layers; one that was stopped at once; and
+# one with a damaged table, and one of an earlier checkpoint.
 cat > "$scratch/small.toml" <<'TOML'
 [model]
 vocabulary = 16
@@ -72,6 +73,13 @@ tapehead train small.toml --out '<img src=x onerror="alert(1)">' --set task.name
 tapehead verdict '<img src=x onerror="alert(1)">'
 tapehead train small.toml --out flat --set model.layers=0 --set train.steps=40
 tapehead train small.toml --out start --set train.steps=0
+cp -r "$scratch/bare" "$scratch/behind"
+tapehead lens behind --step 0
+sed -i '2s/,/,x/' "$scratch/behind/heads.csv"
+(cd "$scratch" && ! "$program" report behind -o behind.html > out 2>&1) || {
+  echo "a damaged table: expected status 1"
+  exit 1
+}
 i=0
 for run in whole bare '<img src=x onerror="alert(1)">' flat start; do
   tapehead report "$run" -o "page-$i.html"

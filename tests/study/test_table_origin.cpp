@@ -119,6 +119,15 @@ TEST_CASE("what a run cannot have no command makes") {
   CHECK(line(run, "lens") == "tapehead lens RUN");
 }
 
+TEST_CASE("sequences without room for a period have no scores at periods") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.task.name = "fixed_period_sequence";
+  config.task.length = 3;
+  config.task.period = 2;
+  CHECK(line(run_in(folder, config), "scores").empty());
+}
+
 TEST_CASE("no command makes the tables of an imported model's training") {
   const Folder folder;
   Config config = tiny_config();

@@ -10,6 +10,7 @@ import { showAttention } from "./attention.js";
 import { showAblation } from "./ablation.js";
 import { showCircuits } from "./circuits.js";
 import { showTables } from "./tables.js";
+import { soundness } from "./soundness.js";
 
 const run = readRun(document.getElementById("data").textContent);
 const moment = new Moment(run.attention ? run.attention.steps : [run.about.step]);
@@ -26,15 +27,19 @@ fill(
     "Drawn with D3 (Mike Bostock, BSD 3-Clause licence). This file asks no server for anything.",
 );
 
-for (const [id, show] of Object.entries({
-  verdict: showVerdict,
-  training: showTraining,
-  attention: showAttention,
-  ablation: showAblation,
-  circuits: showCircuits,
-  tables: showTables,
-})) {
+// Each with the tables that it shows at one checkpoint, or that may be damaged.
+const SECTIONS = [
+  ["verdict", showVerdict, ["verdict"]],
+  ["training", showTraining, ["metrics", "heads", "floors", "formation", "scores"]],
+  ["attention", showAttention, []],
+  ["ablation", showAblation, ["ablation", "subsets", "shapley", "interactions", "patching"]],
+  ["circuits", showCircuits, ["circuits", "composition", "eigenvalues", "attribution", "lens"]],
+  ["tables", showTables, []],
+];
+
+for (const [id, show, tables] of SECTIONS) {
   const content = document.querySelector(`#${id} .content`);
+  content.append(...soundness(run, tables));
   // A damaged table spoils its own section and no other.
   try {
     show(content, run, moment);

@@ -2,6 +2,9 @@
 
 import { csvParseRows } from "d3-dsv";
 
+/** Written by a training from its first step to its last; no command makes them without it. */
+export const TABLES_OF_TRAINING = ["metrics", "heads", "floors"];
+
 /** A table of the run. An empty cell is NaN as a number. */
 export class Table {
   constructor({ name, csv, command }) {

@@ -1,10 +1,10 @@
 // Every table of the run: what it holds, the command that made it, its rows, and the file to keep.
 
 import { element } from "./dom.js";
+import { TABLES_OF_TRAINING } from "./run.js";
 import { counted } from "./words.js";
 
 const MOST_ROWS = 200; // that are laid out at a time
-const OF_TRAINING = ["metrics", "heads", "floors"]; // which no command makes without training
 
 export function showTables(content, run) {
   const there = run.tables.filter(({ csv }) => csv);
@@ -62,7 +62,7 @@ function card(run, { name, about, csv, command }) {
 
 /** What the command of a table does beside making it. */
 function noteOn(name) {
-  if (!OF_TRAINING.includes(name)) return "";
+  if (!TABLES_OF_TRAINING.includes(name)) return "";
   return element("span", { class: "small" }, " trains the run anew, into a folder beside it");
 }
 
