@@ -5,7 +5,7 @@ import { choice } from "./choice.js";
 import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
 import { signedRamp } from "./palette.js";
-import { change, fixed, percent, signed } from "./words.js";
+import { change, counted, fixed, percent, signed } from "./words.js";
 
 const MANY = 12; // heads, that get narrower rows
 const WAYS = { Q: "queries", K: "keys", V: "values" };
@@ -75,7 +75,7 @@ export function showComposition(content, run, table) {
         ink: (score) => colours.ink((score - baseline) / extent),
         onpoint: read,
         describe: () =>
-          `Composition scores (${how}) of ${rows.length} heads with ${columns.length} earlier ones: ${readout.textContent}. ` +
+          `Composition scores (${how}) of ${counted(rows.length, "head")} with ${counted(columns.length, "earlier one")}: ${readout.textContent}. ` +
           "Numbers are in the table composition.",
       }).draw(width, rows.length > MANY ? { most: 76, highest: 20 } : { most: 76, rowHeight: 36 });
     },

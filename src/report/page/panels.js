@@ -8,7 +8,7 @@ import { pictureIn } from "./figure.js";
 import { short } from "./words.js";
 
 const MARGIN = { left: 44, top: 20, bottom: 42 };
-const GAP = 30; // between panels, where the label of the lower one stands
+const GAP = 38; // between panels, where the label of the lower one stands
 
 const whole = (tick) => tick.toLocaleString("en-US");
 /** Room at the right for half of the text of a tick at the end of the axis. */
