@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/finished_run.h"
 #include "support/folder.h"
-#include "support/training.h"
 #include "tapehead/report/page.h"
 #include "tapehead/report/page_check.h"
 #include "tapehead/study/verdict.h"

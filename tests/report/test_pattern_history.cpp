@@ -2,8 +2,8 @@
 
 #include <fstream>
 
+#include "support/finished_run.h"
 #include "support/folder.h"
-#include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/recorder.h"
 #include "tapehead/train/run_checkpoint.h"

@@ -1,7 +1,7 @@
 #include "tapehead/study/replay.h"
 
+#include "support/finished_run.h"
 #include "support/folder.h"
-#include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
 

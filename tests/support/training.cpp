@@ -1,8 +1,6 @@
 #include "support/training.h"
 
 #include "support/functions.h"
-#include "tapehead/base/require.h"
-#include "tapehead/study/scored_run.h"
 
 namespace tapehead::testing {
 
@@ -31,13 +29,6 @@ Config tiny_config() {
   config.train.evaluation_sequences = 9;
   config.train.checkpoint_interval = 5;
   return config;
-}
-
-RunDirectory finished_run(const Folder& folder, const Config& config) {
-  RunDirectory run = RunDirectory::create(folder / "run", config, false);
-  Trainer trainer(config, 1);
-  require(train_scored_run(trainer, run), "[test] the run stopped early");
-  return run;
 }
 
 Tensor values_of(const Parameters& parameters) { return Tensor({parameters.count()}, parameters.values()); }

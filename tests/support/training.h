@@ -1,11 +1,9 @@
 /// Runs that take a moment, and whether two of them came to the same bits.
 #pragma once
 
-#include "support/folder.h"
 #include "tapehead/nn/transformer.h"
 #include "tapehead/train/config.h"
 #include "tapehead/train/optimizer.h"
-#include "tapehead/train/run_directory.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead::testing {
@@ -13,9 +11,6 @@ namespace tapehead::testing {
 /// Ten steps of a tiny model with every part switched on, dropout too; its 7 sequences make shards of 2, 2, 2
 /// and 1.
 Config tiny_config();
-
-/// A new run in `folder`, trained to its last step, with its heads scored.
-RunDirectory finished_run(const Folder& folder, const Config& config = tiny_config());
 
 /// The values, copied into an array of their own.
 Tensor values_of(const Parameters& parameters);
