@@ -1,3 +1,4 @@
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -181,6 +182,13 @@ int attention_command(const Words& words) {
       arguments.has("text") ? shown_of_text(arguments, text) : shown_of_batch(arguments, checkpoint);
   const std::vector<AttentionMap> maps = attention_maps(checkpoint.model, shown.sequence.inputs, heads);
   const std::vector<std::string> signs = signs_of(shown, run);
+  // First, so that a reader who has seen enough of the text does not end it.
+  if (arguments.has("png")) {
+    draw_as(head_map_figure(maps.front(), signs, induction_targets(shown.sequence, 0), shown.where,
+                            checkpoint.config, checkpoint.step),
+            arguments.text("png"));
+    spdlog::info("drawn into {}", arguments.text("png"));
+  }
   if (arguments.flag("json")) {
     print_json(run, checkpoint.step, shown, text, maps);
   } else {
@@ -192,10 +200,6 @@ int attention_command(const Words& words) {
         print_keys(map, shown.sequence.inputs.values(), text, keys);
   }
   std::cout.flush();
-  if (arguments.has("png"))
-    draw_as(head_map_figure(maps.front(), signs, induction_targets(shown.sequence, 0), shown.where,
-                            checkpoint.config, checkpoint.step),
-            arguments.text("png"));
   return 0;
 }
 

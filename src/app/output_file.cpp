@@ -7,6 +7,9 @@ namespace tapehead::app {
 namespace fs = std::filesystem;
 
 void require_writable(const fs::path& file, std::string_view option, const OutputKind& kind) {
+  if (file.empty() || file == "-")
+    throw UsageError(fmt::format("{}: expected the name of a file for the {}, got '{}'", option, kind.name,
+                                 file.string()));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code ignored;
   require(fs::is_directory(folder, ignored), "[{}] cannot write {}: there is no folder {}", kind.name,

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "tapehead/app/interrupt.h"
 #include "tapehead/app/table.h"
+#include "tapehead/text/display.h"
 
 namespace tapehead::app {
 
@@ -21,8 +24,14 @@ void Progress::update(Index step, double loss, const LearningText* learning) {
   const auto done = static_cast<double>(step - first_);
   const double left = seconds / done * static_cast<double>(last_ - step);
   const double rate = seconds > 0 ? done * static_cast<double>(tokens_per_step_) / seconds : 0;
-  std::string text = fmt::format("step {}/{}  loss {:.3f}  {} tokens/s  {} left", step, last_, loss,
-                                 grouped(static_cast<long long>(rate)), clock_time(left));
+  const std::string where = fmt::format("step {}/{}", step, last_);
+  const std::string until = fmt::format("{} left", clock_time(left));
+  std::string text = fmt::format("{}  loss {:.3f}  {} tokens/s  {}", where, loss,
+                                 grouped(static_cast<long long>(rate)), until);
+  if (line_.on_terminal())
+    text = fitting(std::array{text, fmt::format("{}  loss {:.3f}  {}", where, loss, until),
+                              fmt::format("{}  {}", where, until)},
+                   line_.room_below().columns);
   std::vector<std::string> below;
   if (learning != nullptr && line_.on_terminal())
     below = learning->lines(line_.room_below().columns, line_.room_below().rows);

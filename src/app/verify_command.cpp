@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -19,8 +22,38 @@ namespace {
 
 constexpr std::size_t kMostShown = 10;  // differences of one table
 
-void print_json(const RunDirectory& run, const std::vector<Verified>& all, std::size_t differences) {
-  nlohmann::ordered_json document{{"run", run.path().string()}, {"differences", differences}};
+/// What did not come out, in numbers.
+struct Outcome {
+  std::size_t differences = 0;
+  std::size_t failures = 0;
+
+  bool is_whole() const { return differences + failures == 0; }
+};
+
+Outcome outcome_of(const std::vector<Verified>& all) {
+  Outcome outcome;
+  for (const Verified& verified : all) {
+    outcome.differences += verified.differences.size();
+    outcome.failures += verified.failure.empty() ? 0 : 1;
+  }
+  return outcome;
+}
+
+/// "3 numbers of runs/a are not what ...; 1 table cannot be recomputed"
+std::string in_words(const RunDirectory& run, const Outcome& outcome) {
+  std::vector<std::string> parts;
+  if (const std::size_t n = outcome.differences; n > 0)
+    parts.push_back(fmt::format("{} number{} of {} {} not what its config, seeds and checkpoints give", n,
+                                n == 1 ? "" : "s", run.path().string(), n == 1 ? "is" : "are"));
+  if (const std::size_t n = outcome.failures; n > 0)
+    parts.push_back(
+        fmt::format("{} file{} of {} cannot be recomputed", n, n == 1 ? "" : "s", run.path().string()));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+void print_json(const RunDirectory& run, const std::vector<Verified>& all, const Outcome& outcome) {
+  nlohmann::ordered_json document{
+      {"run", run.path().string()}, {"differences", outcome.differences}, {"failures", outcome.failures}};
   for (const Verified& verified : all) {
     nlohmann::ordered_json entry{{"what", verified.what}, {"compared", verified.cells}};
     entry["differences"] = nlohmann::ordered_json::array();
@@ -28,39 +61,52 @@ void print_json(const RunDirectory& run, const std::vector<Verified>& all, std::
       entry["differences"].push_back(
           {{"place", d.place}, {"stands", d.stands}, {"recomputed", d.recomputed}});
     if (!verified.left_out.empty()) entry["left_out"] = verified.left_out;
+    if (!verified.failure.empty()) entry["failure"] = verified.failure;
     document["verified"].push_back(std::move(entry));
   }
   std::cout << json_text(document);
 }
 
-void print_table(const RunDirectory& run, const std::vector<Verified>& all, std::size_t differences) {
+void print_differences(const Verified& verified) {
+  for (std::size_t i = 0; i < std::min(kMostShown, verified.differences.size()); ++i) {
+    const Difference& d = verified.differences[i];
+    std::cout << fmt::format("\n{}: {}: '{}' stands there, '{}' comes out", verified.what, d.place, d.stands,
+                             d.recomputed);
+  }
+  if (verified.differences.size() > kMostShown)
+    std::cout << fmt::format("\n{}: and {} more", verified.what, verified.differences.size() - kMostShown);
+}
+
+/// Every reason once, with all that it concerns.
+void print_failures(const std::vector<Verified>& all) {
+  std::map<std::string, std::vector<std::string>> concerned;
+  for (const Verified& verified : all)
+    if (!verified.failure.empty()) concerned[verified.failure].push_back(verified.what);
+  for (const auto& [failure, files] : concerned)
+    std::cout << fmt::format("\ncannot be recomputed: {}: {}", fmt::join(files, ", "), failure);
+}
+
+void print_table(const RunDirectory& run, const std::vector<Verified>& all, const Outcome& outcome) {
   TextTable table({"what", "compared", "different", "left out"});
   for (const Verified& verified : all)
     table.add({verified.what, grouped(verified.cells),
-               grouped(static_cast<Index>(verified.differences.size())), verified.left_out});
+               verified.failure.empty() ? grouped(static_cast<Index>(verified.differences.size())) : "all",
+               verified.left_out});
   std::cout << fmt::format("{}: trained again, and recomputed from its checkpoints\n\n{}",
                            run.path().string(), table.text());
-  for (const Verified& verified : all) {
-    for (std::size_t i = 0; i < std::min(kMostShown, verified.differences.size()); ++i) {
-      const Difference& d = verified.differences[i];
-      std::cout << fmt::format("\n{}: {}: '{}' stands there, '{}' comes out", verified.what, d.place,
-                               d.stands, d.recomputed);
-    }
-    if (verified.differences.size() > kMostShown)
-      std::cout << fmt::format("\n{}: and {} more", verified.what, verified.differences.size() - kMostShown);
-  }
+  for (const Verified& verified : all) print_differences(verified);
+  print_failures(all);
   const bool all_was = std::ranges::all_of(all, [](const Verified& v) { return v.left_out.empty(); });
-  std::cout << (differences > 0 ? "\n"
-                : all_was       ? "\nEvery number is what comes out.\n"
-                                : "\nEvery number that was compared is what comes out.\n");
+  std::cout << (!outcome.is_whole() ? "\n"
+                : all_was           ? "\nEvery number is what comes out.\n"
+                                    : "\nEvery number that was compared is what comes out.\n");
 }
 
-/// A page that cannot be compared is one difference.
 Verified verified_page(const RunDirectory& run, const VerifyOptions& options) {
   try {
     return verify_page(run, options);
   } catch (const Error& error) {
-    return {std::string(kPageFile), 0, {{"the whole page", "numbers", error.what()}}};
+    return {.what = std::string(kPageFile), .failure = error.what()};
   }
 }
 
@@ -89,14 +135,10 @@ int verify_command(const Words& words) {
   std::vector<Verified> all = verify(run, options);
   progress.reset();
   if (std::filesystem::exists(run.page_file())) all.push_back(verified_page(run, options));
-  std::size_t differences = 0;
-  for (const Verified& verified : all) differences += verified.differences.size();
-  arguments.flag("json") ? print_json(run, all, differences) : print_table(run, all, differences);
+  const Outcome outcome = outcome_of(all);
+  arguments.flag("json") ? print_json(run, all, outcome) : print_table(run, all, outcome);
   std::cout.flush();
-  if (differences > 0)
-    throw Error(fmt::format("[verify] {} number{} of {} {} not what its config, seeds and checkpoints give",
-                            differences, differences == 1 ? "" : "s", run.path().string(),
-                            differences == 1 ? "is" : "are"));
+  if (!outcome.is_whole()) throw Error("[verify] " + in_words(run, outcome));
   return 0;
 }
 

@@ -27,6 +27,7 @@ constexpr HeadGridSpacing kBare{34, 12, 42, 6, 88, 316};
 constexpr int kAxisName = 22;     // under the last maps
 constexpr int kRoomyTitle = 130;  // wide enough for the whole name of a score
 constexpr double kTitleGap = 5;
+constexpr double kLeastAboveChance = 0.1;
 constexpr double kLegibleCell = 11;  // smaller cells go without signs on the axes
 
 /// Whether every sign is a single character.
@@ -52,13 +53,18 @@ bool shows_well(const Batch& batch, Index b) {
   return static_cast<Index>(tokens.size()) == period;
 }
 
-/// The name of the score that says most about what a head looks at, and its value.
-std::pair<std::string, std::string> best_score(const HeadScores& scores) {
-  const ScoreDefinition* best = &kScores[0];
-  for (const ScoreDefinition& definition : kScores)
-    if (definition.score != Score::prefix_matching && definition.score != Score::copying &&
-        scores[definition.score] > scores[best->score])
-      best = &definition;
+/// The name of the score that says most about what a head looks at, and its value; no words where no score is
+/// far above that of an even head.
+std::pair<std::string, std::string> best_score(const HeadScores& scores, const ScoreValues& chance) {
+  const ScoreDefinition* best = nullptr;
+  for (std::size_t i = 0; i < kScores.size(); ++i) {
+    const Score score = kScores[i].score;
+    if (score != Score::prefix_matching && score != Score::copying &&
+        scores[score] >= chance[i] + kLeastAboveChance &&
+        (best == nullptr || scores[score] > scores[best->score]))
+      best = &kScores[i];
+  }
+  if (best == nullptr) return {};
   std::string name(best->name);
   std::replace(name.begin(), name.end(), '_', ' ');
   return {std::move(name), fmt::format(" {:.2f}", scores[best->score])};
@@ -88,9 +94,10 @@ std::vector<std::vector<double>> cells_of(const Tensor& pattern, Index head, Ind
 }
 
 /// Which head, and its highest score, in one line or in two, in as many words as there is room for.
-void title_map(Figure& figure, const Panel& panel, const HeadScores& head, std::string_view colour) {
+void title_map(Figure& figure, const Panel& panel, const HeadScores& head, const ScoreValues& chance,
+               std::string_view colour) {
   std::string name = fmt::format("layer {} head {}", head.layer, head.head);
-  const auto [words, value] = best_score(head);
+  const auto [words, value] = best_score(head, chance);
   const int size = panel.width() < kRoomyTitle ? kSmallText : kText;
   const double middle = (panel.left + panel.right) / 2.0;
   const double name_width = text_width(name, size, true);
@@ -143,14 +150,17 @@ std::string visible(std::string_view bytes, std::size_t most) {
   return fmt::format("{}…", fmt::join(signs, ""));
 }
 
-std::vector<ColouredWords> remarks_of(Index period, bool letters, bool in_short, const Config& config) {
-  std::string first = "dark: looks there; grey: later than the query, out of sight";
-  if (period > 0) first += fmt::format("; dotted: the segment of {} tokens repeats", period);
-  std::string second = fmt::format(
-      "numbers: the highest score, a mean over the evaluation batch of length {}", config.task.length);
-  if (in_short) second += "; previous, current, first, duplicate: token";
-  if (letters) second += "; letters, digits and signs: tokens";
-  return {{first}, {second}};
+std::vector<ColouredWords> remarks_of(std::string_view where, Index period, bool letters, bool in_short) {
+  std::string first(where);
+  if (letters) first += "; letters, digits and signs: tokens";
+  std::string second = "dark: looks there; grey: later than the query, out of sight";
+  if (period > 0) second += fmt::format("; dotted: the segment of {} tokens repeats", period);
+  std::string third = fmt::format(
+      "numbers: the highest score, over the whole evaluation batch, if it is at least {} above an even "
+      "head's",
+      kLeastAboveChance);
+  if (in_short) third += "; previous, current, first, duplicate: token";
+  return {{first}, {second}, {third}};
 }
 
 /// The first of those with the most induction positions among the first `length`.
@@ -216,10 +226,10 @@ MapLayout layout_of(const ModelConfig& model, const std::vector<std::string>& si
 }
 
 void draw_map(Figure& figure, const MapLayout& layout, const Tensor& pattern, const HeadScores& head,
-              Index length, Index heads) {
+              const ScoreValues& chance, Index length, Index heads) {
   const Panel panel = layout.grid.panel(head.layer, head.head);
   place(figure, panel, "");
-  title_map(figure, panel, head, head_colour(head.layer, head.head, heads));
+  title_map(figure, panel, head, chance, head_colour(head.layer, head.head, heads));
   const bool signs = layout.letters || layout.numbers;
   if (layout.grid.is_first_in_row(head.head))
     write(figure, "query",
@@ -241,9 +251,10 @@ void draw_map(Figure& figure, const MapLayout& layout, const Tensor& pattern, co
 
 }  // namespace
 
-Figure attention_figure(const Transformer& model, const Batch& sequence,
-                        const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
+Figure attention_figure(const Transformer& model, const ShownSequence& shown,
+                        const std::vector<HeadScores>& scores, const ScoreValues& chance,
                         const Config& config, Index step, const FigureSize& size) {
+  const auto& [sequence, signs, where] = shown;
   const Index length = sequence.length();
   const Index period = period_of(sequence, 0);
   std::vector<Site> sites;
@@ -256,7 +267,7 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
       start_sheet("attention", size,
                   {.title = fmt::format("What every head looks at after {} steps, on one sequence", step),
                    .subtitle = run_in_words(config),
-                   .remarks = remarks_of(period, layout.letters, layout.grid.side() < kRoomyTitle, config)},
+                   .remarks = remarks_of(where, period, layout.letters, layout.grid.side() < kRoomyTitle)},
                   layout.grid.heights(kAxisName + (layout.has_scale_beside ? 0 : kScaleHeight)));
   Figure& figure = sheet.figure;
   layout.grid.fit(sheet);
@@ -270,7 +281,7 @@ Figure attention_figure(const Transformer& model, const Batch& sequence,
   const double cell = first.width() / static_cast<double>(length);
   if (layout.letters || layout.numbers) sign_axes(figure, signs, cell);
   for (const HeadScores& head : scores)
-    draw_map(figure, layout, recorder.at(pattern(head.layer)), head, length, config.model.heads);
+    draw_map(figure, layout, recorder.at(pattern(head.layer)), head, chance, length, config.model.heads);
   return std::move(sheet.figure);
 }
 

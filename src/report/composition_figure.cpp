@@ -18,8 +18,9 @@ constexpr int kTitle = 18;  // over the maps
 constexpr int kGap = 32;
 constexpr int kNarrowGap = 16;
 constexpr int kLeastMap = 76;
-constexpr int kNameRoom = 26;    // of a head's name on an axis
-constexpr int kNumberRoom = 32;  // of a number in a cell
+constexpr int kNameRoom = 26;       // of a head's name on an axis
+constexpr int kNumberRoom = 40;     // of a number in a cell
+constexpr double kDarkBlue = 0.78;  // of the reach, from where white is easier to read on blue than black
 constexpr std::string_view kName = "composition score";
 
 constexpr std::array<std::string_view, 3> kWays{"Q", "K", "V"};
@@ -113,10 +114,10 @@ void draw_map(Figure& figure, const Panel& panel, const CsvTable& composition, s
   figure.script.data(block, cells);
   const std::string numbers = layers * model.heads * kNumberRoom <= panel.width()
                                   ? fmt::format(
-                                        ", {} using 1:2:($3 < 0 ? '' : sprintf('%.2f', $3)):(abs($3 - {}) "
-                                        "> {} ? 0xffffff : 0x222222) with "
+                                        ", {} using 1:2:($3 < 0 ? '' : sprintf('%.3f', $3)):($3 - {} "
+                                        "> {} ? 0xffffff : 0x000000) with "
                                         "labels center font ',{}' textcolor rgb variable",
-                                        block, baseline, 0.65 * reach, kText)
+                                        block, baseline, kDarkBlue * reach, kText)
                                   : "";
   const auto& scores = cells.back();
   // gnuplot refuses an image without a number.

@@ -123,10 +123,14 @@ std::optional<Figure> figure_of_attention(const RunDirectory& run, const FigureS
   const Config& config = checkpoint.config;
   const std::unique_ptr<Task> task = task_of(checkpoint);
   const Batch batch = evaluation_batch(config, *task);
-  const Batch sequence = sequence_to_show(batch);
-  return attention_figure(checkpoint.model, sequence,
-                          token_signs(sequence.inputs, config.model.vocabulary, task->tokenizer().get()),
-                          score_heads(checkpoint.model, batch), config, checkpoint.step, size);
+  ShownSequence shown{sequence_to_show(batch), {}, {}};
+  const Index length = shown.sequence.length();
+  shown.signs = token_signs(shown.sequence.inputs, config.model.vocabulary, task->tokenizer().get());
+  shown.where = fmt::format("sequence {} of the evaluation batch", number_to_show(batch));
+  if (length < batch.length())
+    shown.where += fmt::format(", its first {} of {} positions", length, batch.length());
+  return attention_figure(checkpoint.model, shown, score_heads(checkpoint.model, batch),
+                          chance_scores(batch, config.model.vocabulary), config, checkpoint.step, size);
 }
 
 /// What was made of a checkpoint later: a figure for each table that has rows.

@@ -103,25 +103,32 @@ std::vector<std::string> LearningText::curve(int columns, int rows) const {
   return lines;
 }
 
-std::string LearningText::losses() const {
-  return fmt::format("{} {:.2f} → {:.2f} nats, steps {} to {}",
-                     is_induction_ ? "induction loss" : "loss on all positions", points_.front().loss,
-                     points_.back().loss, points_.front().step, points_.back().step);
+std::string LearningText::losses(int columns) const {
+  const std::string fall = fmt::format("{:.2f} → {:.2f}", points_.front().loss, points_.back().loss);
+  const std::string name = is_induction_ ? "induction loss" : "loss on all positions";
+  const std::array<std::string, 4> wordings{
+      fmt::format("{} {} nats, steps {} to {}", name, fall, points_.front().step, points_.back().step),
+      fmt::format("{} {} nats", name, fall), fmt::format("{} {}", name, fall), fmt::format("loss {}", fall)};
+  return fitting(wordings, columns);
 }
 
-std::string LearningText::best_heads() const {
-  std::string words;
-  for (const Best& best : best_)
-    words += fmt::format("{}{} {:.2f} (head {})", words.empty() ? "best scores: " : ", ", best.score,
-                         best.value, best.head);
-  return words;
+std::string LearningText::best_heads(int columns) const {
+  std::array<std::string, 3> wordings{"best scores: ", "", ""};
+  for (const Best& best : best_) {
+    for (std::string& words : wordings)
+      if (&best != &best_.front()) words += ", ";
+    wordings[0] += fmt::format("{} {:.2f} (head {})", best.score, best.value, best.head);
+    wordings[1] += fmt::format("{} {:.2f} ({})", best.score, best.value, best.head);
+    wordings[2] += fmt::format("{} {:.2f}", best.score.substr(0, best.score.find(' ')), best.value);
+  }
+  return fitting(wordings, columns);
 }
 
 std::vector<std::string> LearningText::lines(int columns, int rows) const {
   if (points_.empty() || rows < 1) return {};
   std::vector<std::string> lines = curve(columns, std::min(kMostRows, rows - kLinesOfWords));
-  lines.push_back(losses());
-  if (!best_.empty()) lines.push_back(best_heads());
+  lines.push_back(losses(columns));
+  if (!best_.empty()) lines.push_back(best_heads(columns));
   if (static_cast<int>(lines.size()) > rows) lines.resize(static_cast<std::size_t>(rows));
   for (std::string& line : lines) {
     line.erase(line.find_last_not_of(' ') + 1);

@@ -32,12 +32,27 @@ std::vector<double> unpacked(const Json& json) {
   return tapehead::unpacked({json["scale"].get<double>(), json["data"].get<std::string>()});
 }
 
+constexpr std::size_t kMostShown = 60;  // characters
+
+/// In ASCII, so that it can be cut anywhere.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
 std::string shown(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  constexpr std::size_t most = 60;
-  return text.size() <= most ? text
-         : json.is_array()   ? fmt::format("a list of {}", json.size())
-                             : "something else";
+  const std::string text = text_of(json);
+  return text.size() <= kMostShown ? text
+         : json.is_array()         ? fmt::format("a list of {}", json.size())
+                                   : text.substr(0, kMostShown) + "...";
+}
+
+/// Of two texts, the parts in which they begin to differ.
+std::pair<std::string, std::string> shown_apart(const std::string& a, const std::string& b) {
+  const auto from = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  const std::size_t begin = from < kMostShown / 2 ? 0 : from - kMostShown / 2;
+  const auto part = [&](const std::string& text) {
+    return (begin > 0 ? "..." : "") + text.substr(begin, kMostShown) +
+           (text.size() > begin + kMostShown ? "..." : "");
+  };
+  return {part(a), part(b)};
 }
 
 /// Compares two documents from the outside inwards.
@@ -57,7 +72,10 @@ class DocumentComparison {
       return;
     }
     ++result_.cells;
-    if (!agree(stands, now)) differ(place, shown(stands), shown(now));
+    if (agree(stands, now)) return;
+    if (!stands.is_string() || !now.is_string()) return differ(place, shown(stands), shown(now));
+    auto [was, is] = shown_apart(text_of(stands), text_of(now));
+    differ(place, std::move(was), std::move(is));
   }
 
   Comparison result() && { return std::move(result_); }

@@ -116,15 +116,15 @@ Verified verified_checkpoints(const RunDirectory& run, const Replay& replayed) {
   return result;
 }
 
-/// What `verified` gives; a table that cannot be compared is one difference.
+/// What `verified` gives, or why it gives nothing.
 template <class Verify>
-Verified one_difference_at_worst(const std::string& file, const Verify& verified) {
+Verified verified_or_failure(const std::string& file, const Verify& verified) {
   try {
     return verified();
   } catch (const Error& error) {
-    return {file, 0, {{"the whole table", "numbers", error.what()}}};
+    return {.what = file, .failure = error.what()};
   } catch (const std::bad_alloc&) {
-    return {file, 0, {{"the whole table", "numbers", "nothing, for want of memory"}}};
+    return {.what = file, .failure = "there is not enough memory"};
   }
 }
 
@@ -152,7 +152,7 @@ void verify_training(const RunDirectory& run, const VerifyOptions& options, std:
   const RunDirectory again = RunDirectory::open(folder.path() / "run");
   for (const std::string_view name : kTablesOfTraining)
     if (fs::exists(run.table_file(name)) || fs::exists(again.table_file(name)))
-      all.push_back(one_difference_at_worst(
+      all.push_back(verified_or_failure(
           file_name(name), [&] { return verified_training_table(run, again, name, replayed, options); }));
   all.push_back(verified_checkpoints(run, replayed));
 }
@@ -182,7 +182,7 @@ std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& optio
     if (std::ranges::find(kTablesOfTraining, name) == kTablesOfTraining.end() &&
         fs::exists(run.table_file(name)))
       all.push_back(
-          one_difference_at_worst(file_name(name), [&] { return verified_analysis(run, name, options); }));
+          verified_or_failure(file_name(name), [&] { return verified_analysis(run, name, options); }));
   return all;
 }
 

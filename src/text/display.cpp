@@ -71,6 +71,12 @@ std::string cut_to_width(std::string_view text, int columns) {
   return columns > 0 ? cut + "…" : "";
 }
 
+std::string fitting(std::span<const std::string> wordings, int columns) {
+  for (const std::string& wording : wordings)
+    if (display_width(wording) <= columns) return wording;
+  return wordings.empty() ? "" : cut_to_width(wordings.back(), columns);
+}
+
 std::vector<std::string> display_cells(std::string_view text) {
   std::vector<std::string> cells;
   while (!text.empty()) {

@@ -544,7 +544,7 @@ page_of_a_run() {
   prints 'report.html: /run/parameters'
   head -c 5000 first > paged/report.html
   expect 1 verify paged
-  prints 'report.html: the whole page' 'a page that tapehead report wrote'
+  prints "cannot be recomputed: report.html" "a page that tapehead report wrote"
 
   expect 1 report paged -o nowhere/page.html
   says nowhere

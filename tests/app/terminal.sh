@@ -39,8 +39,8 @@ a_live_view() {
   local size
   for size in 60x24 25x24 80x24 100x6 x ^C; do
     sees 1 "$size" 'step '
-    sees 1 "$size" 'induction loss '
-    sees 1 "$size" 'best scores: '
+    sees 1 "$size" ' → '
+    sees 1 "$size" 'previous '
     sees 1 "$size" 'info: '
     sees 1 "$size" '   0 ▕'
   done
@@ -49,6 +49,11 @@ a_live_view() {
   sees 1 60x24 '░ step '
   sees 1 60x24 ' tokens/s'
   sees 1 60x24 ' nats, steps 0 to '
+  sees 1 60x24 'best scores: previous token '
+  # Where there is less room, there are fewer words.
+  sees 1 25x24 ' left'
+  sees 0 25x24 '…'
+  sees 0 80x24 ' nats'
   check "$call: expected nothing over the first line" grep -q '^info: training' <(head -n 1 out)
   sees 1 end 'finishing what was begun'
   sees 1 end 'warning: stopped after step'

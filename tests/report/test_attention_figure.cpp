@@ -23,12 +23,14 @@ Config small_config(Index vocabulary) {
   return config;
 }
 
-std::string svg_of_model(const Config& config) {
+/// What an even head is taken to score, if nothing else is said, is so little that every map has a title.
+std::string svg_of_model(const Config& config, const ScoreValues& chance = {-1, -1, -1, -1, -1, -1, -1}) {
   const Transformer model(config.model, 1);
   const Batch batch = evaluation_batch(config);
   const Batch sequence = sequence_to_show(batch);
-  return svg_of(attention_figure(model, sequence, token_signs(sequence.inputs, config.model.vocabulary),
-                                 score_heads(model, batch), config, 300));
+  return svg_of(attention_figure(
+      model, {sequence, token_signs(sequence.inputs, config.model.vocabulary), "sequence 5 of the batch"},
+      score_heads(model, batch), chance, config, 300));
 }
 
 }  // namespace
@@ -120,8 +122,9 @@ TEST_CASE("a text's figure does not claim that it repeats") {
   batch.earlier_copy(0, 5) = 1;
   batch.earlier_copy(0, 9) = 7;
   const Transformer model(config.model, 1);
-  const std::string svg = svg_of(attention_figure(model, batch, token_signs(batch.inputs, 64),
-                                                  score_heads(model, evaluation_batch(config)), config, 300));
+  const std::string svg =
+      svg_of(attention_figure(model, {batch, token_signs(batch.inputs, 64), ""},
+                              score_heads(model, evaluation_batch(config)), {}, config, 300));
   CHECK_FALSE(contains(svg, "repeats"));
 }
 
@@ -130,10 +133,11 @@ TEST_CASE("the attention figure has a map a head with its name and score, and to
   for (const std::string text :
        {"What every head looks at after 300 steps", "layer 0 head 0", "layer 0 head 1", "layer 1 head 0",
         "layer 1 head 1", "query", "key", "attention weight", "the segment of ",
-        "letters, digits and signs: tokens", "1.00"}) {
+        "sequence 5 of the batch; letters, digits and signs: tokens", "1.00", "first token"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
+  CHECK_FALSE(contains(svg_of_model(small_config(64), {1, 1, 1, 1, 1, 1, 1}), "first token"));
 }
 
 TEST_CASE("the attention figure also holds many heads and a large vocabulary") {

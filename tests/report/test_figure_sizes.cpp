@@ -179,8 +179,10 @@ TEST_CASE("the attention figure has room for its words at every size, with few h
       const Batch sequence = sequence_to_show(batch);
       const auto scores = score_heads(model, batch);
       check_sizes([&](const FigureSize& size) {
-        return attention_figure(model, sequence, token_signs(sequence.inputs, vocabulary), scores, config,
-                                2000, size);
+        return attention_figure(model,
+                                {sequence, token_signs(sequence.inputs, vocabulary),
+                                 "sequence 255 of the evaluation batch, its first 24 of 48 positions"},
+                                scores, {-1, -1, -1, -1, -1, -1, -1}, config, 2000, size);
       });
     }
 }

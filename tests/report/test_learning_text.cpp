@@ -62,9 +62,12 @@ TEST_CASE("a loss that falls to nothing is seen falling, with the ends of its ax
                                       "4.00 ▕██████████",
                                       "     ▕██████████",
                                       "   0 ▕██████████▁▁▁▁▁▁▁▁▁▁",
-                                      "induction loss 4.00 → 0.0…",
-                                      "best scores: previous tok…",
+                                      "induction loss 4.00 → 0.00",
+                                      "previous 0.98, induction …",
                                   });
+  CHECK(learning.lines(60, 2) == Lines{"induction loss 4.00 → 0.00 nats, steps 0 to 100",
+                                       "previous token 0.98 (0.1), induction 0.91 (1.0)"});
+  CHECK(learning.lines(30, 2) == Lines{"induction loss 4.00 → 0.00", "previous 0.98, induction 0.91"});
   const Lines wide = learning.lines(200, 10);
   REQUIRE(wide.size() == 5);
   CHECK(wide[3] == "induction loss 4.00 → 0.00 nats, steps 0 to 100");

@@ -31,6 +31,11 @@ TEST_CASE("what moves the cursor, begins an escape sequence or turns the line ar
 TEST_CASE("text is cut to columns, not to characters or bytes, and says that it was") {
   CHECK(cut_to_width("abc", 3) == "abc");
   CHECK(cut_to_width("abcd", 3) == "ab…");
+  const std::vector<std::string> wordings{"abcdef", "abcd", "abc"};
+  CHECK(fitting(wordings, 6) == "abcdef");
+  CHECK(fitting(wordings, 5) == "abcd");
+  CHECK(fitting(wordings, 2) == "a…");
+  CHECK(fitting({}, 2).empty());
   CHECK(cut_to_width("漢字漢", 6) == "漢字漢");
   CHECK(cut_to_width("漢字漢", 5) == "漢字…");
   CHECK(cut_to_width("漢字漢", 4) == "漢…");

@@ -14,7 +14,7 @@ struct OutputKind {
 };
 
 /// Only a file of its kind is replaced: a slip of the hand costs no run's config. Throws UsageError, naming
-/// the option, where something else is there, and Error where the folder is not.
+/// the option, for no name and where something else is there, and Error where the folder is not.
 void require_writable(const std::filesystem::path& file, std::string_view option, const OutputKind& kind);
 
 }  // namespace tapehead::app

@@ -24,11 +24,18 @@ Batch sequence_to_show(const Batch& batch);
 std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
                                      const Tokenizer* tokenizer = nullptr, std::size_t most = 5);
 
+/// One sequence, its tokens as signs, and where it is from: "sequence 3 of the evaluation batch".
+struct ShownSequence {
+  Batch sequence;
+  std::vector<std::string> signs;
+  std::string where;
+};
+
 /// Layers are rows and heads columns of maps. In a map, a row is a query and a column a key, all on one scale
-/// from 0 to 1; keys after the query are grey. `sequence` is one sequence, `signs` its tokens; `scores`, for
-/// the titles, are of the model's heads.
-Figure attention_figure(const Transformer& model, const Batch& sequence,
-                        const std::vector<std::string>& signs, const std::vector<HeadScores>& scores,
+/// from 0 to 1; keys after the query are grey. `scores` of the model's heads stand in the titles, where they
+/// are well above `chance`, those of an even head.
+Figure attention_figure(const Transformer& model, const ShownSequence& shown,
+                        const std::vector<HeadScores>& scores, const ScoreValues& chance,
                         const Config& config, Index step, const FigureSize& size = kPageSize);
 
 }  // namespace tapehead

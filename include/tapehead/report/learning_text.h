@@ -45,8 +45,8 @@ class LearningText {
   void add(double step, double induction, double all);
   std::vector<double> resampled(int columns) const;
   std::vector<std::string> curve(int columns, int rows) const;
-  std::string losses() const;
-  std::string best_heads() const;
+  std::string losses(int columns) const;
+  std::string best_heads(int columns) const;
 
   std::vector<Point> points_;
   bool is_induction_ = true;

@@ -20,6 +20,7 @@ struct Verified {
   Index cells = 0;   ///< that were compared
   std::vector<Difference> differences = {};
   std::string left_out = {};  ///< what could not be compared, and why; empty where all was
+  std::string failure = {};   ///< why it cannot be recomputed at all
 };
 
 struct VerifyOptions {
@@ -33,7 +34,7 @@ struct VerifyOptions {
 };
 
 /// Every table of kRunTables that is there, and the checkpoints. A table that cannot be made again as it says
-/// it was made is one difference. Throws UsageError if another program writes into the run, and Error where
+/// it was made is a failure. Throws UsageError if another program writes into the run, and Error where
 /// the training cannot be done again, and if it was asked to give up.
 std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& options = {});
 

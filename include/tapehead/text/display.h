@@ -4,6 +4,7 @@
 /// none for accents that stand on the one before, one for the rest, ambiguous ones too.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ int display_width(std::string_view text);
 
 /// At most so many columns of the text; where it is cut, its last one is "…".
 std::string cut_to_width(std::string_view text, int columns);
+
+/// The first of several wordings, from the longest to the shortest, that takes no more columns; the last one,
+/// cut, where none does.
+std::string fitting(std::span<const std::string> wordings, int columns);
 
 /// What takes columns of its own: characters with the accents on them, one or two columns each. An accent
 /// that stands on nothing gets a dotted circle; what is not shown becomes "·".
