@@ -46,7 +46,7 @@ void print_shares(const LayerSubsets& layer) {
   for (const PairInteraction& pair : layer.pairs)
     pairs.add({fmt::format("heads {} and {}", pair.first, pair.second), with_interval(pair.index),
                pair.index.low > 0    ? "more than one by one, as heads do that stand in for one another"
-               : pair.index.high < 0 ? "less than one by one: they overlap, the same loss is lost by either"
+               : pair.index.high < 0 ? "less than one by one, as heads do that need one another"
                                      : "what they cost one by one"});
   std::cout << pairs.text() << "\n";
 }

@@ -66,7 +66,7 @@ std::vector<std::string> interactions_in_words(const CsvTable& table, const std:
     pairs.emplace_back(-std::abs(value),
                        fmt::format("heads {} and {}: {}, {}", table.cell(row, "first"),
                                    table.cell(row, "second"), with_sign(value, decimals),
-                                   value > 0 ? "they stand in for one another" : "they overlap"));
+                                   value > 0 ? "they stand in for one another" : "they need one another"));
   }
   std::sort(pairs.begin(), pairs.end());
   std::vector<std::string> lines;

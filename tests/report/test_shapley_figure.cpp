@@ -48,7 +48,7 @@ TEST_CASE(
   for (const std::string text :
        {"Who does the work of a layer's heads", "Shapley value", "ablated alone", "whole layer",
         "zero ablation", "step 2000, 256 sequences", "layer 0: all heads together +4.00", "+3.00", "+1.50",
-        "75 %", "25 %", "layer 2: all heads together −1.00", "heads 0 and 1: −0.75, they overlap",
+        "75 %", "25 %", "layer 2: all heads together −1.00", "heads 0 and 1: −0.75, they need",
         "heads 0 and 1: +2.25, they stand in", "no pair interacts, beyond its interval"}) {
     CAPTURE(text);
     CHECK(contains(svg, text));

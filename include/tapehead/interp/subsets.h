@@ -36,7 +36,7 @@ struct HeadShare {
 struct PairInteraction {
   Index first = 0;
   Index second = 0;
-  Estimate index = {};  ///< nats; above 0 they stand in for one another, below 0 they overlap
+  Estimate index = {};  ///< nats; above 0 they stand in for one another, below 0 need one another
 };
 
 struct LayerSubsets {

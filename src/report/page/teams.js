@@ -74,7 +74,8 @@ function pairsInWords(interactions) {
   if (pairs.length === 0) return "";
   return (
     ` Interactions of pairs, the strongest first: ${firstOf(pairs, MOST_PAIRS, "interactions")}. ` +
-    "Plus: one stands in for the other; minus: each needs the other."
+    "Plus: together the two cost more than one by one, as heads do that stand in for one another; minus: less, as " +
+    "heads do that need one another."
   );
 }
 
