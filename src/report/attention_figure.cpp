@@ -133,18 +133,22 @@ void start_maps(Figure& figure, Index length, Index period) {
   }
 }
 
-bool is_seen(std::string_view character) {
-  const Utf8Character first = first_character(character);
-  return first.kind == Utf8Character::Kind::whole && is_shown(first.code_point);
+/// The first character as it stands on an axis.
+std::string visible_character(std::string_view text, bool with_codes) {
+  const Utf8Character first = first_character(text);
+  const std::string_view bytes = text.substr(0, first.length);
+  if (bytes == " ") return "␣";
+  if (bytes == "\n") return "↵";
+  if (first.kind != Utf8Character::Kind::whole) return "·";
+  if (is_shown(first.code_point)) return std::string(bytes);
+  return with_codes ? fmt::format("U+{:04X}", static_cast<std::uint32_t>(first.code_point)) : "·";
 }
 
 /// A token's text with what cannot be seen in it made visible, cut to so many characters.
-std::string visible(std::string_view bytes, std::size_t most) {
+std::string visible(std::string_view bytes, std::size_t most, bool with_codes) {
   std::vector<std::string> signs;
-  for (; !bytes.empty(); bytes.remove_prefix(first_character(bytes).length)) {
-    const std::string_view text = bytes.substr(0, first_character(bytes).length);
-    signs.emplace_back(text == " " ? "␣" : text == "\n" ? "↵" : is_seen(text) ? text : "·");
-  }
+  for (; !bytes.empty(); bytes.remove_prefix(first_character(bytes).length))
+    signs.push_back(visible_character(bytes, with_codes));
   if (signs.size() <= most) return fmt::format("{}", fmt::join(signs, ""));
   signs.resize(most - 1);
   return fmt::format("{}…", fmt::join(signs, ""));
@@ -190,11 +194,11 @@ Batch sequence_to_show(const Batch& batch) {
 }
 
 std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary, const Tokenizer* tokenizer,
-                                     std::size_t most) {
+                                     std::size_t most, bool with_codes) {
   std::vector<std::string> signs;
   for (const std::int32_t token : tokens.values())
     if (tokenizer != nullptr)
-      signs.push_back(token < tokenizer->size() ? visible(tokenizer->bytes_of(token), most)
+      signs.push_back(token < tokenizer->size() ? visible(tokenizer->bytes_of(token), most, with_codes)
                                                 : fmt::format("#{}", token));
     else if (vocabulary <= static_cast<Index>(kSigns.size()))
       signs.emplace_back(1, kSigns.at(static_cast<std::size_t>(token)));

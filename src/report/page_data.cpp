@@ -220,7 +220,7 @@ class PageMaker {
   }
 
   std::vector<std::string> signs(const Tokens& tokens) const {
-    return token_signs(tokens, run_.config().model.vocabulary, task_->tokenizer().get(), kLongestSign);
+    return token_signs(tokens, run_.config().model.vocabulary, task_->tokenizer().get(), kLongestSign, true);
   }
 
   Json attention() {

@@ -87,6 +87,8 @@ TEST_CASE("tokens of a text are what they say, with blanks and line ends to be s
   const CharacterTokenizer hidden = CharacterTokenizer::from_text("a\u202e\u200d");
   CHECK(token_signs(Tokens(1, 3, hidden.encode("a\u202e\u200d")), 64, &hidden) ==
         std::vector<std::string>{"a", "·", "·"});
+  CHECK(token_signs(Tokens(1, 3, hidden.encode("a\u202e\u200d")), 64, &hidden, 24, true) ==
+        std::vector<std::string>{"a", "U+202E", "U+200D"});
 }
 
 TEST_CASE("an id that a text does not use is its number, so that no sign stands for two tokens") {

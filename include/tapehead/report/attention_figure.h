@@ -20,9 +20,11 @@ Batch sequence_to_show(const Batch& batch);
 
 /// The tokens (1, T) of one sequence as signs on an axis: what they say, where there is a tokenizer, and
 /// "#37" for an id that it does not use; else letters and digits for a vocabulary of up to 64, and the ids
-/// beyond. What a token says is cut to `most` characters, by default as many as an id has digits.
+/// beyond. What a token says is cut to `most` characters, by default as many as an id has digits. A character
+/// that cannot be seen is "·", or its code, "U+202E", where there is room `with_codes`.
 std::vector<std::string> token_signs(const Tokens& tokens, Index vocabulary,
-                                     const Tokenizer* tokenizer = nullptr, std::size_t most = 5);
+                                     const Tokenizer* tokenizer = nullptr, std::size_t most = 5,
+                                     bool with_codes = false);
 
 /// One sequence, its tokens as signs, and where it is from: "sequence 3 of the evaluation batch".
 struct ShownSequence {
