@@ -101,9 +101,9 @@ function showKinds(content, run, table) {
     caption: [
       "Bars: means over ",
       table.rows[0].sequences,
-      " sequences; lines: 95 % intervals. ≠ and ±: of zero, mean " +
-        "and resample, the interval does not meet, or the sign is not, that of one above it, so the answer depends " +
-        "on the stand-in. In place of an output stands, by kind: " +
+      " sequences; lines: 95 % intervals. ≠: the interval does not meet that of a kind above (of zero, mean and " +
+        "resample): how much is lost depends on what stands in. ±: the sign is not that of a kind above: whether " +
+        "this component helps is not settled by ablation. In place of an output stands, by kind: " +
         kinds.map((kind) => `${kind}, ${replacement.get(kind)}`).join("; ") +
         ".",
     ],
