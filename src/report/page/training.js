@@ -5,7 +5,7 @@ import { element, fill, missing } from "./dom.js";
 import { choice } from "./choice.js";
 import { figure, key } from "./figure.js";
 import { CHANCE_DASH, floorsInWords } from "./floors.js";
-import { formationInWords } from "./formation.js";
+import { copyingWindow, formationInWords } from "./formation.js";
 import { levelKeys, lossCurves, lossPanel, pointsOf } from "./loss_panel.js";
 import { headColour, headDash } from "./palette.js";
 import { drawPanels, pointAt } from "./panels.js";
@@ -27,7 +27,15 @@ export function showTraining(content, run, moment) {
   new Curves(content, run, moment, metrics);
   const scores = run.table("scores");
   if (scores) showPeriods(content, run, scores);
-  else if (run.about.layers > 0) missing(content, "Scores at other periods", run.command("scores"));
+  else if (run.about.layers > 0) missingPeriods(content, run.command("scores"));
+}
+
+function missingPeriods(content, command) {
+  if (command) missing(content, "Scores at other periods", command);
+  else
+    content.append(
+      element("p", { class: "missing" }, "This run's sequences are too short for scores at other periods."),
+    );
 }
 
 class Curves {
@@ -196,18 +204,17 @@ class Curves {
   }
 
   draw(body, width) {
-    const { formation } = this.run;
     const panels = [lossPanel(this.run, this.metrics, this.domain, width < 500 ? 200 : 250)];
     if (this.hasAccuracy) panels.push(this.accuracyPanel(80));
     if (this.heads) panels.push(this.scorePanel(width < 500 ? 150 : 180));
-    const window = formation?.onset != null ? [[formation.onset, formation.done ?? this.domain[1]]] : [];
+    const window = copyingWindow(this.run, this.domain[1]);
     this.showReading = drawPanels(body, width, {
       panels,
       x: {
         label: `training step (${counted(this.run.about.tokens_a_step, "token")} each)`,
         domain: this.domain,
         isLogarithmic: this.isLogarithmic,
-        shaded: window,
+        shaded: window ? [window] : [],
         marks: this.marks,
       },
       describe: this.describe(),
@@ -233,7 +240,7 @@ class Curves {
     if (this.marks.length > 0)
       sentences.push("Small triangles mark checkpoints; a click takes the attention below to the nearest.");
     if (this.hasLogarithm) sentences.push("A logarithmic axis begins at the first evaluation after step 0.");
-    sentences.push(...formationInWords(this.run.formation, this.steps.at(-1)), ...floorsInWords(this.run));
+    sentences.push(...formationInWords(this.run, this.steps.at(-1)), ...floorsInWords(this.run));
     return [sentences.join(" ")];
   }
 
