@@ -5,6 +5,7 @@ import { TABLES_OF_TRAINING } from "./run.js";
 import { counted } from "./words.js";
 
 const MOST_ROWS = 200; // that are laid out at a time
+const NOT_IN_NAMES = /[<>:"/\\|?*]/g; // of files, on some systems
 
 export function showTables(content, run) {
   const there = run.tables.filter(({ csv }) => csv);
@@ -31,6 +32,7 @@ function card(run, { name, about, csv, command }) {
     role: "region",
     "aria-label": `Rows of ${name}`,
   });
+  const file = `${run.about.name}-${name}.csv`.replace(NOT_IN_NAMES, "_");
   const details = element(
     "details",
     {
@@ -52,8 +54,8 @@ function card(run, { name, about, csv, command }) {
     element("p", { class: "about" }, about),
     element(
       "button",
-      { type: "button", class: "download", onclick: () => download(`${run.about.name}-${name}.csv`, csv) },
-      `Download ${name}.csv`,
+      { type: "button", class: "download", onclick: () => download(file, csv) },
+      `Download ${file}`,
     ),
     command ? element("p", { class: "made" }, element("code", {}, command), noteOn(name)) : "",
     details,
