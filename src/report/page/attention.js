@@ -3,6 +3,7 @@
 
 import { element, fill } from "./dom.js";
 import { choice, tick } from "./choice.js";
+import { colourScale } from "./colour_scale.js";
 import { figure } from "./figure.js";
 import { Film } from "./film.js";
 import { HeatMap } from "./heat_map.js";
@@ -110,6 +111,7 @@ class Viewer {
     this.figure.caption.append(element("br"), this.command);
     fill(body, this.tokens, this.readout, maps);
     this.heat = new HeatMap(large, this.largeMap());
+    large.append(colourScale("share", "weight", "0", "1"));
     this.addTokens();
   }
 
@@ -180,6 +182,7 @@ class Viewer {
       colour: (weight) => this.ramp.css(weight),
       describe: () => this.describe(),
       onpoint: (query, key) => this.ask(query, key),
+      start: () => [this.query, 0],
     };
   }
 

@@ -12,6 +12,7 @@ const CHARACTER = 6.4; // about how wide one is
 const LONGEST = 110; // that a label may be
 const ROOM_FOR_NUMBERS = [40, 18];
 const FLAG = 13; // pixels from one to the next
+const LEAST = 220; // pixels, of the side of a map that has room
 const FLAGS = 20; // that their row takes
 
 /**
@@ -19,7 +20,7 @@ const FLAGS = 20; // that their row takes
  * is what it is painted in. `number(value)`, if given, is written into cells that have room, in the colour
  * `ink(value)`. `marks` are [row, column] pairs to ring, `flags` [column, text] pairs to write over columns.
  * `rowName` and `columnName` name the axes. `onpoint(row, column)` is called for the cell that is pointed at.
- * `describe()` is the text that stands for the picture.
+ * `describe()` is the text that stands for the picture. `start()` is the cell that the keys begin at.
  */
 export class HeatMap {
   constructor(parent, spec) {
@@ -35,17 +36,19 @@ export class HeatMap {
   }
 
   /**
-   * Paints it for this width; a cell gets at most so wide, and as high as wide, but no higher than `highest`, unless
-   * `rowHeight` is given.
+   * Paints it for this width; a cell gets at most so wide, or wider where there are few, and as high as wide, but no
+   * higher than `highest`, unless `rowHeight` is given.
    */
   draw(width, { most = 24, rowHeight = null, highest = Infinity } = {}) {
-    const { rows, columns, flags = [] } = this.spec;
+    const { rows, columns, rowName, flags = [] } = this.spec;
     const widest = (labels) =>
       Math.min(LONGEST, CHARACTER * Math.max(1, ...labels.map((label) => label.length)));
     this.left = Math.ceil(widest(rows) + 2 * GAP + AXIS_NAME);
     this.top = flags.length > 0 ? FLAGS : 2;
-    this.cell = Math.min(most, (width - this.left - 2) / Math.max(1, columns.length));
-    this.height = rowHeight ?? Math.min(this.cell, highest);
+    const count = Math.max(1, columns.length);
+    this.cell = Math.min(Math.max(most, LEAST / count), (width - this.left - 2) / count);
+    const forName = (CHARACTER * rowName.length) / Math.max(1, rows.length);
+    this.height = Math.max(rowHeight ?? Math.min(this.cell, highest), forName);
     // Of numbers in order some may be left out; other labels are turned to make room for all.
     const isCounting = columns.every((label, i) => label === String(i));
     this.isTurned = widest(columns) > Math.max(this.cell - 2, CHARACTER) && !isCounting;
@@ -244,12 +247,29 @@ export class HeatMap {
     onpoint(row, column);
   }
 
+  /** Arrow keys go from cell to cell, Home and End to the ends of a row, with Ctrl of a column. */
   move(event) {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!step) return;
+    const [row, column] = this.cursor ?? this.spec.start?.() ?? [0, 0];
+    const to = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      Home: event.ctrlKey ? [this.ends(null, column)[0], column] : [row, this.ends(row, null)[0]],
+      End: event.ctrlKey ? [this.ends(null, column)[1], column] : [row, this.ends(row, null)[1]],
+    }[event.key];
+    if (!to) return;
     event.preventDefault();
-    if (this.cursor) this.point(this.cursor[0] + step[0], this.cursor[1] + step[1]);
-    else this.point(0, 0);
+    if (this.cursor) this.point(...to);
+    else this.point(row, column);
+  }
+
+  /** The first and the last cell of a row or of a column. */
+  ends(row, column) {
+    const { rows, columns, value } = this.spec;
+    const line = row === null ? rows.map((_, i) => value(i, column)) : columns.map((_, i) => value(row, i));
+    const isThere = (cell) => cell !== null;
+    return [line.findIndex(isThere), line.findLastIndex(isThere)];
   }
 }
 

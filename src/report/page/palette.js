@@ -41,7 +41,13 @@ const inkOn = (rgb) => (contrast(luminance(rgb), 1) > contrast(luminance(rgb), 0
  */
 function ramp(property) {
   const style = getComputedStyle(document.documentElement);
-  const between = piecewise(interpolateRgb, style.getPropertyValue(property).trim().split(/\s+/));
+  const between = piecewise(
+    interpolateRgb,
+    style
+      .getPropertyValue(property)
+      .split(",")
+      .map((colour) => colour.trim()),
+  );
   const css = Array.from({ length: SHADES }, (_, i) => between(i / (SHADES - 1)));
   const shades = css.map(numbers);
   const inks = shades.map(inkOn);

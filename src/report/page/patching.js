@@ -1,5 +1,6 @@
 // Patching: grids of what of a clean run restores a corrupted one.
 
+import { colourScale } from "./colour_scale.js";
 import { element, fill, missing } from "./dom.js";
 import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
@@ -65,6 +66,7 @@ export function showPatching(content, run, table) {
         "C: the copy of the query's token; A: the position after it; Q: the query.",
     ),
   );
+  content.append(colourScale("signed", "effect", signed(-extent, 2), signed(extent, 2)));
   const grid = element("div", { class: "grids" });
   content.append(grid);
   for (const one of gridsOf(table)) showGrid(grid, run, table, one, extent);

@@ -2,6 +2,7 @@
 
 import { element, fill } from "./dom.js";
 import { choice } from "./choice.js";
+import { colourScale } from "./colour_scale.js";
 import { figure } from "./figure.js";
 import { HeatMap } from "./heat_map.js";
 import { shareRamp, signedRamp } from "./palette.js";
@@ -79,6 +80,11 @@ export function showMaps(content, run) {
           ),
         describe: () => describeMap(map, numbers, labels.length),
       }).draw(width, { most: 11 });
+      body.append(
+        byPosition
+          ? colourScale("share", "weight", "0", "1")
+          : colourScale("signed", "value", change(-extent, 2), change(extent, 2)),
+      );
       fill(readout, describeMap(map, numbers, labels.length));
       fill(note, text, byPosition ? cut : sample);
     },
