@@ -115,6 +115,26 @@ test("curves of one evaluation or none after step 0 have a linear axis", async (
   });
 });
 
+test("where guessing is often right, no rise of the accuracy is shaded, and the page says why", async () => {
+  await looking(ALL[4], {}, async (page) => {
+    const words = await page.locator("#training figcaption").first().textContent();
+    assert.match(words, /Nothing is shaded: guessing among 2 tokens is right 50 % of the time/);
+    assert.equal(await page.locator("#training .shade").count(), 0);
+  });
+});
+
+test("a map of few rows is large enough for the names of its axes, and has a scale of its colours", async () => {
+  await looking(ALL[4], {}, async (page) => {
+    const figure = page.locator("#circuits figure", { hasText: "What a head's weights do" });
+    const box = await figure.locator(".heat-map").boundingBox();
+    assert.ok(box.width >= 220 && box.height >= 220, `${box.width} x ${box.height}`);
+    const [, low, high] = (await figure.locator(".colour-scale").textContent()).match(/^value (\S+)\+(\S+)$/);
+    assert.equal(low, MINUS + high);
+    await figure.getByText("QK, positions").click();
+    assert.equal(await figure.locator(".colour-scale").textContent(), "weight 01");
+  });
+});
+
 test("the axis of the losses ends at the highest loss that is shown", async () => {
   const page = readFileSync(WHOLE, "utf8");
   const file = join(PAGES, "high.html");
@@ -345,10 +365,24 @@ test("the weights that a token shows are those that the program gives", async ()
 
 test("the arrow keys go from cell to cell of the map", async () => {
   await looking(WHOLE, {}, async (page) => {
+    const words = () => page.locator("#attention .readout").textContent();
+    const [shownBefore] = (await words()).match(/^position \d+ /);
+    assert.notEqual(shownBefore, "position 0 ");
     await page.locator("#attention .heat-map").focus();
-    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
-    const words = await page.locator("#attention .readout").textContent();
-    assert.match(words, /^position 2 .* Pointed at: position 1 /);
+    await page.keyboard.press("ArrowDown");
+    assert.ok((await words()).startsWith(shownBefore));
+    for (const [key, query, at] of [
+      ["Control+Home", 0, 0],
+      ["ArrowDown", 1, 0],
+      ["ArrowDown", 2, 0],
+      ["ArrowRight", 2, 1],
+      ["End", 2, 2],
+      ["Home", 2, 0],
+      ["Control+End", 23, 0],
+    ]) {
+      await page.keyboard.press(key);
+      assert.match(await words(), new RegExp(`^position ${query} .* Pointed at: position ${at} `));
+    }
   });
 });
 
@@ -500,7 +534,7 @@ test("every table is there to the letter, to read and to keep", async () => {
       );
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        card.getByRole("button", { name: /^Download/ }).click(),
+        card.getByRole("button", { name: `Download whole-${name}.csv` }).click(),
       ]);
       assert.equal(download.suggestedFilename(), `whole-${name}.csv`);
       assert.equal(
@@ -577,7 +611,7 @@ test("everything that can be done with the mouse has a place among the tab stops
       "▶ Play",
       "Checkpoint",
       "head 1.0",
-      "Download metrics.csv",
+      "Download whole-metrics.csv".slice(0, 24),
     ])
       assert.ok(reached.has(stop), `${stop} among ${[...reached].join(" | ")}`);
     assert.ok([...reached].some((stop) => stop.startsWith("Attention map of layer")));

@@ -32,8 +32,8 @@ if [ -n "$screenshots" ]; then
 fi
 
 # A run of two layers with every table, on which heads do form; one without any; one of one layer on a text of
-# characters that mean something in HTML; one without layers; one that was stopped at once; and
-# one with a damaged table, and one of an earlier checkpoint.
+# characters that mean something in HTML; one without layers; one of two tokens that was stopped
+# at once; and one with a damaged table, and one of an earlier checkpoint.
 cat > "$scratch/small.toml" <<'TOML'
 [model]
 vocabulary = 16
@@ -72,7 +72,9 @@ tapehead train small.toml --out '<img src=x onerror="alert(1)">' --set task.name
   --set model.vocabulary=64 --set model.layers=1 --set train.steps=40
 tapehead verdict '<img src=x onerror="alert(1)">'
 tapehead train small.toml --out flat --set model.layers=0 --set train.steps=40
-tapehead train small.toml --out start --set train.steps=0
+tapehead train small.toml --out start --set train.steps=0 --set model.vocabulary=2
+tapehead formation start
+tapehead circuits start
 cp -r "$scratch/bare" "$scratch/behind"
 tapehead lens behind --step 0
 sed -i '2s/,/,x/' "$scratch/behind/heads.csv"
