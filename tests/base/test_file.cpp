@@ -106,9 +106,10 @@ TEST_CASE("only a regular file is replaced: folders, pipes and devices stay what
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   std::filesystem::create_directory(folder / "folder");
   std::filesystem::create_symlink("pipe", folder / "link");
-  for (const auto& [name, behind] : {std::pair("pipe", "pipe"), {"folder", "folder"}, {"link", "pipe"}})
-    CHECK(failure_of([&] { replace_file(folder / name, "x", "test"); }) ==
-          "[test] cannot write " + (folder / behind).string() +
+  using Names = std::pair<const char*, const char*>;
+  for (const Names& names : {Names{"pipe", "pipe"}, {"folder", "folder"}, {"link", "pipe"}})
+    CHECK(failure_of([&] { replace_file(folder / names.first, "x", "test"); }) ==
+          "[test] cannot write " + (folder / names.second).string() +
               ": it is no regular file, and only such a file is replaced");
   CHECK_THROWS_AS(replace_file("/dev/null", "x", "test"), Error);
   CHECK(std::filesystem::is_character_file("/dev/null"));
