@@ -31,6 +31,9 @@ const CircuitMap& find(const CircuitMaps& maps, CircuitMapKind kind, Index layer
   return *found;
 }
 
+/// Of maps that are gone at once.
+const CircuitMap& find(CircuitMaps&&, CircuitMapKind, Index, Index) = delete;
+
 /// How many rows of a square matrix have their largest entry, alone, on the diagonal, as a share.
 double top1(const Tensor& x) {
   const Index size = x.shape()[0];
@@ -97,7 +100,8 @@ TEST_CASE("QK in tokens is the scaled product of queries and keys of the embeddi
   const Tensor embedding = parameter_value(model, "embedding.weight");
   const Tensor queries = product(embedding, head.query);
   const Tensor keys = product(embedding, head.key);
-  const Tensor& map = find(circuit_maps(model, {}), CircuitMapKind::qk_tokens, 1, 1).values;
+  const CircuitMaps maps = circuit_maps(model, {});
+  const Tensor& map = find(maps, CircuitMapKind::qk_tokens, 1, 1).values;
   for (Index i = 0; i < kVocabulary; ++i)
     for (Index j = 0; j < kVocabulary; ++j) {
       double score = 0;
