@@ -34,9 +34,7 @@ bool is_measured(const RunDirectory& run, std::string_view table) {
 std::vector<CommandLine> missing_measurements(const RunDirectory& run) {
   std::vector<CommandLine> lines;
   for (const std::string_view table : kRunTables) {
-    if (table == kSweepTable || std::ranges::find(kTablesOfTraining, table) != kTablesOfTraining.end() ||
-        is_measured(run, table))
-      continue;
+    if (table == kSweepTable || is_of_training(table) || is_measured(run, table)) continue;
     for (CommandLine& line : commands_for_table(run, table, CsvTable({})))
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
   }

@@ -160,8 +160,7 @@ std::vector<ColouredWords> remarks_of(std::string_view where, Index period, bool
   std::string second = "dark: looks there; grey: later than the query, out of sight";
   if (period > 0) second += fmt::format("; dotted: the segment of {} tokens repeats", period);
   std::string third = fmt::format(
-      "numbers: the highest score, over the whole evaluation batch, if it is at least {} above an even "
-      "head's",
+      "numbers: the highest score that is at least {} above an even head's, over the whole evaluation batch",
       kLeastAboveChance);
   if (in_short) third += "; previous, current, first, duplicate: token";
   return {{first}, {second}, {third}};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "tapehead/base/quoted_name.h"
@@ -36,13 +35,6 @@ constexpr std::array<std::string_view, 3> kPlaces{"all", "final", "feed_forward"
 bool may_hold(std::string_view column, const std::string& cell) {
   return cell.empty() || std::ranges::find(kPlaces, cell) != kPlaces.end() || column.starts_with("head_") ||
          std::ranges::find(kNames, column) != kNames.end();
-}
-
-std::optional<double> number_in(const std::string& cell) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
-  return value;
 }
 
 /// One past the highest number of a layer, or of a head; lens.csv has a row for the stream after the last.

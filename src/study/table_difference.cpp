@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -11,17 +10,10 @@ namespace tapehead {
 
 namespace {
 
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool agree(const std::string& a, const std::string& b, double tolerance) {
   if (a == b || tolerance == 0) return a == b;
-  const auto x = number(a);
-  const auto y = number(b);
+  const auto x = number_in(a);
+  const auto y = number_in(b);
   return x && y && std::abs(*x - *y) <= tolerance * std::max({1.0, std::abs(*x), std::abs(*y)});
 }
 

@@ -179,8 +179,7 @@ std::vector<Verified> verify(const RunDirectory& run, const VerifyOptions& optio
   std::vector<Verified> all;
   verify_training(run, options, all);
   for (const std::string_view name : kRunTables)
-    if (std::ranges::find(kTablesOfTraining, name) == kTablesOfTraining.end() &&
-        fs::exists(run.table_file(name)))
+    if (!is_of_training(name) && fs::exists(run.table_file(name)))
       all.push_back(
           verified_or_failure(file_name(name), [&] { return verified_analysis(run, name, options); }));
   return all;

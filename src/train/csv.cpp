@@ -40,6 +40,13 @@ constexpr std::string_view kTag = "csv";
 
 std::string csv_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
+std::optional<double> number_in(std::string_view cell) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
+  return value;
+}
+
 CsvTable CsvTable::read(const std::filesystem::path& file) {
   return parse(MappedFile(file, kTag).bytes(), file);
 }
@@ -104,11 +111,10 @@ std::vector<double> CsvTable::numbers(std::string_view column) const {
 double CsvTable::number(Index row, std::string_view column) const {
   const std::string& text = cell(row, column);
   if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(),
-          "{} expected a number in column {} of row {}, got {}", place(), column, row + 1, quoted_name(text));
-  return value;
+  const std::optional<double> value = number_in(text);
+  require(value.has_value(), "{} expected a number in column {} of row {}, got {}", place(), column, row + 1,
+          quoted_name(text));
+  return *value;
 }
 
 void CsvTable::drop_above(std::string_view column, double limit) {

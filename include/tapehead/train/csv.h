@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace tapehead {
 
 /// A number as a cell: six significant digits, empty for NaN and infinity.
 std::string csv_cell(double value);
+/// A whole cell as a number; nothing for an empty one and for any other text.
+std::optional<double> number_in(std::string_view cell);
 
 class CsvTable {
  public:

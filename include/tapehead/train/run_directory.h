@@ -5,6 +5,7 @@
 /// lock goes with its program, however that ends.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -45,6 +46,9 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
 inline constexpr std::string_view kSweepTable = "sweep";
 /// Of these, what a training writes itself, from the first step to the last.
 inline constexpr std::array<std::string_view, 3> kTablesOfTraining{"metrics", "heads", "floors"};
+constexpr bool is_of_training(std::string_view table) {
+  return std::ranges::find(kTablesOfTraining, table) != kTablesOfTraining.end();
+}
 
 /// In a run's folder: the run of its one-layer twin.
 inline constexpr std::string_view kTwinFolder = "one-layer-twin";

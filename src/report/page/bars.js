@@ -12,8 +12,8 @@ const LONGEST_NAME = 150;
 const CHARACTER = 6.6;
 
 /**
- * `groups` are { name, bars }, bars { value, low, high, colour, text }: `text` stands to the right of the bar. `axis` names the
- * numbers, `describe` is the text that stands for the picture.
+ * `groups` are { name, bars }, bars { value, low, high, colour, text }: `text` stands to the right of the bar. `axis`
+ * names the numbers, `describe` is the text that stands for the picture.
  */
 export function drawBars(body, width, { groups, axis, describe }) {
   const bars = groups.flatMap((group) => group.bars);

@@ -119,7 +119,7 @@ export class HeatMap {
     this.drawFlags(group, flags);
   }
 
-  /** Every how manieth row and column is labelled: the same where both have the same labels. */
+  /** How far apart labelled rows and columns are, in cells: alike where both have the same labels. */
   labelSteps() {
     const { rows, columns } = this.spec;
     const longest = Math.max(...columns.map((label) => label.length));
@@ -287,7 +287,7 @@ function clipped(label) {
   return label.length <= most ? label : `${label.slice(0, most - 1)}…`;
 }
 
-/** Of `count` that stand `pitch` pixels apart, every how manieth stand `least` apart. */
+/** After how many of `count`, which stand `pitch` pixels apart, the next is `least` pixels away. */
 function stepOf(count, pitch, least) {
   return [1, 2, 4, 5, 8, 10, 16, 20, 50, 100].find((n) => n * pitch >= least) ?? count;
 }
