@@ -2,13 +2,14 @@
 # Takes the previous-token head away while induction forms, or gives its pattern from the start:
 #   experiments/formation/run.sh [--quick] [SEEDS]     default: 7 seeds
 # About five minutes on two cores, once it is built; --quick has one seed and 600 steps, and ends within a minute.
-# A run that is there already is not trained again. TAPEHEAD names a program other than the one it builds.
+# A run that is there already is not trained again. TAPEHEAD names a program other than the one it builds,
+# TAPEHEAD_RUNS a folder for the runs other than runs/.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-runs=runs/formation steps=2000 seeds=7
+runs=${TAPEHEAD_RUNS:-runs}/formation steps=2000 seeds=7
 if [ "${1:-}" = --quick ]; then
-  runs=runs/formation-quick steps=600 seeds=1
+  runs=$runs-quick steps=600 seeds=1
   shift
 fi
 if [ $# -gt 1 ] || ! [[ ${1:-1} =~ ^[1-9][0-9]*$ ]]; then
