@@ -34,7 +34,7 @@ SETTINGS = ("OMP_", "GOMP_", "OPENBLAS_", "MALLOC_", "GLIBC_TUNABLES", "ATEN_", 
 
 # What a config may leave out, as Tapehead has it.
 DEFAULTS = {
-    "model": dict(vocabulary=64, context=64, width=64, heads=2, layers=2, feed_forward=0, layer_norm=False, qkv_bias=False, bias=False, tied=False, dropout=0.0,
+    "model": dict(vocabulary=64, context=64, width=64, heads=2, layers=2, feed_forward=0, norm="none", qkv_bias=False, bias=False, tied=False, dropout=0.0,
                   positions="learned", gelu="tanh"),
     "train": dict(batch=32, optimizer="adamw", learning_rate=3e-3, betas=[0.9, 0.98], epsilon=1e-8,
                   weight_decay=0.01, clip=1.0),
@@ -130,7 +130,7 @@ class FeedForward(nn.Module):
 
 
 def layer_norm_or_nothing(model):
-    return LayerNorm(model["width"], model["bias"]) if model["layer_norm"] else nn.Identity()
+    return LayerNorm(model["width"], model["bias"]) if model["norm"] == "layer" else nn.Identity()
 
 
 class Block(nn.Module):

@@ -3,8 +3,9 @@
 /// Start at autograd/tape.h to read how gradients are made, at nn/transformer.h to read the model.
 #pragma once
 
+#include "tapehead/autograd/attention.h"       // ops of attention
 #include "tapehead/autograd/elementary.h"      // ops to write formulas with
-#include "tapehead/autograd/fused.h"           // ops that a transformer is made of
+#include "tapehead/autograd/fused.h"           // the other ops of a transformer
 #include "tapehead/autograd/gradient_check.h"  // gradients against finite differences
 #include "tapehead/autograd/matmul.h"          // products of stacks of matrices
 #include "tapehead/autograd/tape.h"            // the recording, and the way back

@@ -57,10 +57,17 @@ Findings findings_of(const LoadedRun& run, const EvaluateOptions& options) {
 
 /// What is folded into the matrices, and what is held or left out.
 std::string folded(const ModelConfig& config) {
-  std::string text = config.layer_norm
-                         ? "layer norms: centring and gain are folded into the matrices that read; their "
-                           "factor 1/sigma is held at\nits mean over the evaluation batch"
-                         : "no layer norms, so nothing is folded or held";
+  std::string text = "no norms, so nothing is folded or held";
+  if (config.norm != NormKind::none)
+    text = fmt::format(
+        "{} folded into the matrices that read; their factor is held at\nits mean over the "
+        "evaluation batch",
+        config.norm == NormKind::layer ? "layer norms: centring and gain are" : "RMSNorms: the gain is");
+  if (!has_bilinear_scores(config))
+    text += "; scores are no product of queries and keys, so what rests on one is left out";
+  if (config.smeared_keys) text += "; that keys are smeared is left out";
+  if (config.positions == Positions::rotary || config.positions == Positions::alibi)
+    text += "; what distance does to scores is left out";
   if (config.qkv_bias || config.bias) text += "; biases are left out";
   if (config.feed_forward > 0) text += "; feed-forward parts are passed over";
   return text;

@@ -5,12 +5,13 @@
 
 #include "tapehead/autograd/tape.h"
 #include "tapehead/base/require.h"
-#include "tapehead/kernels/attention.h"
 #include "tapehead/kernels/cross_entropy.h"
 #include "tapehead/kernels/dropout.h"
 #include "tapehead/kernels/embedding.h"
 #include "tapehead/kernels/layer_norm.h"
 #include "tapehead/kernels/linear.h"
+#include "tapehead/kernels/rms_norm.h"
+#include "tapehead/kernels/swiglu.h"
 
 namespace tapehead {
 
@@ -87,6 +88,23 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   return y;
 }
 
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon) {
+  require(x.shape().rank() >= 1 && x.shape()[-1] > 0 && is_vector(gain, x.shape()[-1]),
+          "[rms_norm] expected x (..., C) and gain (C), got {} and {}", shape_of(x), shape_of(gain));
+  require(epsilon > 0, "[rms_norm] expected an epsilon above 0, got {}", epsilon);
+  const Index width = x.shape()[-1];
+  const Index rows = x.shape().rows();
+  Variable y = Variable::result("rms_norm", x.shape(), {&x, &gain});
+  Tensor scales = Tensor::uninitialised({rows});
+  kernels::rms_norm_forward(y.output(), scales.data(), x.data(), gain.data(), epsilon, rows, width);
+  record("rms_norm", y, [x, gain, y, scales = std::move(scales), rows, width] {
+    Real* dgain = gain.gradient_sum();
+    kernels::rms_norm_backward(x.gradient_sink(), dgain, y.upstream(), x.data(), gain.data(), scales.data(),
+                               rows, width);
+  });
+  return y;
+}
+
 Variable dropout(const Variable& x, double p, Generator& generator) {
   require(p >= 0 && p <= 1, "[dropout] expected a probability between 0 and 1, got {}", p);
   if (p == 0) return x;
@@ -111,52 +129,18 @@ Variable gelu(const Variable& x, GeluForm form) {
   return y;
 }
 
-Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
-                           const AttentionMask& mask) {
-  const Shape& shape = queries.shape();
-  const bool fit = heads >= 1 && shape.rank() == 3 && shape[2] > 0 && shape[2] % heads == 0 &&
-                   keys.shape().rank() == 3 && keys.shape().with(1, shape[1]) == shape &&
-                   keys.shape()[1] >= shape[1];
-  require(fit,
-          "[attention] expected queries (B, T, C) and keys (B, K, C) with C divisible by {} heads and K at "
-          "least T, "
-          "got {} and {}",
-          heads, shape_of(queries), shape_of(keys));
-  const Index length = keys.shape()[1];
-  const Mask& visible = mask.visible;
-  require(visible.empty() || (visible.batch() == shape[0] && visible.length() == length),
-          "[attention] expected a padding mask ({}, {}), got ({}, {})", shape[0], length, visible.batch(),
-          visible.length());
-  const kernels::AttentionSizes sizes{shape[0], shape[1], heads, shape[2] / heads, length - shape[1]};
-  Variable p = Variable::result("attention_pattern", {shape[0], heads, shape[1], length}, {&queries, &keys});
-  kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(), mask.causal,
-                                     visible.empty() ? nullptr : visible.data(), sizes);
-  record("attention_pattern", p, [queries, keys, p, causal = mask.causal, sizes] {
-    const kernels::Sink dqueries = queries.gradient_sink();
-    const kernels::Sink dkeys = keys.gradient_sink();
-    kernels::attention_pattern_backward(dqueries, dkeys, p.upstream(), p.data(), queries.data(), keys.data(),
-                                        causal, sizes);
+Variable swiglu(const Variable& gate, const Variable& x) {
+  require(gate.shape() == x.shape(), "[swiglu] expected gate and x of one shape, got {} and {}",
+          shape_of(gate), shape_of(x));
+  const Index count = x.shape().count();
+  Variable y = Variable::result("swiglu", x.shape(), {&gate, &x});
+  kernels::swiglu_forward(y.output(), gate.data(), x.data(), count);
+  record("swiglu", y, [gate, x, y, count] {
+    const kernels::Sink dgate = gate.gradient_sink();
+    const kernels::Sink dx = x.gradient_sink();
+    kernels::swiglu_backward(dgate, dx, y.upstream(), gate.data(), x.data(), count);
   });
-  return p;
-}
-
-Variable attention_mix(const Variable& pattern, const Variable& values) {
-  const Shape& p = pattern.shape();
-  const Shape& v = values.shape();
-  require(
-      p.rank() == 4 && v.rank() == 3 && p[0] == v[0] && p[3] == v[1] && p[2] <= p[3] && p[1] > 0 &&
-          v[2] % p[1] == 0,
-      "[attention] expected pattern (B, H, T, K) and values (B, K, C) with C divisible by H, got {} and {}",
-      shape_of(pattern), shape_of(values));
-  const kernels::AttentionSizes sizes{v[0], p[2], p[1], v[2] / p[1], p[3] - p[2]};
-  Variable z = Variable::result("attention_mix", v.with(1, p[2]), {&pattern, &values});
-  std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
-  kernels::attention_mix_forward(z.output(), pattern.data(), values.data(), causal, sizes);
-  record("attention_mix", z, [pattern, values, z, causal = std::move(causal), sizes] {
-    kernels::attention_mix_backward(pattern.gradient_sink(), values.gradient_sink(), z.upstream(),
-                                    pattern.data(), values.data(), causal, sizes);
-  });
-  return z;
+  return y;
 }
 
 Variable cross_entropy(const Variable& logits, const Tokens& targets, const CrossEntropyOptions& options) {

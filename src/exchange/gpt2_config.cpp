@@ -91,7 +91,7 @@ Gpt2Config parse_gpt2_config(std::string_view text, const std::string& name) {
   model.gelu = gelu_of(json);
   model.tied = json.truth("tie_word_embeddings", true);
   model.dropout = dropout_of(json, config.notes);
-  model.layer_norm = true;
+  model.norm = NormKind::layer;
   model.qkv_bias = true;
   model.bias = true;
   model.initialisation = Initialisation::gpt2;

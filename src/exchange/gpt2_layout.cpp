@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tapehead/base/require.h"
+#include "tapehead/nn/sinusoids.h"
 
 namespace tapehead {
 
@@ -81,12 +82,12 @@ TensorList in_gpt2_layout(const Transformer& model, const std::vector<Gpt2Tensor
 
 void require_gpt2_layout(const ModelConfig& config, std::string_view format) {
   std::string lacks;
-  if (!config.layer_norm) lacks += "\n  model.layer_norm = false: that layout has layer norms";
+  if (config.norm == NormKind::none) lacks += "\n  model.norm = none: that layout has layer norms";
   if (config.feed_forward == 0) lacks += "\n  model.feed_forward = 0: every block has a feed-forward part";
-  if (lacks.empty()) return;
-  throw UsageError(fmt::format(
-      "[{}] this model cannot be said in the GPT-2 layout:{}\nexport it as transformer-lens or npz", format,
-      lacks));
+  const std::string beyond = beyond_gpt2(config);
+  if (lacks.empty() && beyond.empty()) return;
+  throw UsageError(fmt::format("[{}] this model cannot be said in the GPT-2 layout:{}\nexport it as {}",
+                               format, lacks + beyond, beyond.empty() ? "transformer-lens or npz" : "npz"));
 }
 
 }  // namespace tapehead

@@ -33,6 +33,23 @@ Tensor transposed(const Parameter& matrix) {
   return result;
 }
 
+std::string beyond_gpt2(const ModelConfig& config) {
+  std::string settings;
+  const auto add = [&settings](bool is_there, const char* setting) {
+    if (is_there) settings += fmt::format("\n  model.{}", setting);
+  };
+  add(config.norm == NormKind::rms, "norm = rms");
+  add(config.positions == Positions::rotary, "positions = rotary");
+  add(config.positions == Positions::alibi, "positions = alibi");
+  add(config.feed_forward > 0 && config.activation == Activation::swiglu, "activation = swiglu");
+  add(config.scores == ScoreForm::bilinear, "scores = bilinear");
+  add(config.scores == ScoreForm::additive, "scores = additive");
+  add(!config.scaled_scores, "scaled_scores = false");
+  add(config.query_key_norm, "query_key_norm = true");
+  add(config.smeared_keys, "smeared_keys = true");
+  return settings;
+}
+
 Parameter find_or_none(const Parameters& parameters, std::string_view name) {
   for (const Parameters::Entry& entry : parameters.entries())
     if (entry.name == name) return {&parameters, entry.offset, entry.shape};

@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "tapehead/base/require.h"
 #include "tapehead/exchange/model_folder.h"
+#include "tapehead/nn/sinusoids.h"
 
 namespace tapehead {
 
@@ -30,7 +32,7 @@ class Listing {
       list_.add(std::move(name), Parameter{bias.owner, bias.offset + first, shape});
   }
   void norm(const std::string& name, const std::string& parameter) {
-    if (!config_.layer_norm) return;
+    if (config_.norm == NormKind::none) return;
     as_is(name + ".w", parameter + ".gain");
     bias(name + ".b", parameter + ".bias", {config_.width});
   }
@@ -112,7 +114,7 @@ std::string config_text(const ModelConfig& config) {
       {"positional_embedding_type", "standard"},
       {"default_prepend_bos", false},
   };
-  if (config.layer_norm) json["normalization_type"] = "LN";
+  if (config.norm == NormKind::layer) json["normalization_type"] = "LN";
   if (config.feed_forward > 0) {
     json["d_mlp"] = config.feed_forward;
     json["act_fn"] = config.gelu == GeluForm::tanh ? "gelu_new" : "gelu";
@@ -123,6 +125,10 @@ std::string config_text(const ModelConfig& config) {
 }  // namespace
 
 void export_transformer_lens(const Transformer& model, const std::filesystem::path& folder) {
+  const std::string beyond = beyond_gpt2(model.config());
+  if (!beyond.empty())
+    throw UsageError(fmt::format(
+        "[transformer-lens] this model cannot be said in that format:{}\nexport it as npz", beyond));
   write_model_folder(folder, tensors_of(model), {{"format", "pt"}}, config_text(model.config()));
 }
 

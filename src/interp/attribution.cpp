@@ -33,17 +33,19 @@ double dot(const Real* a, const Real* b, Index count) {
   return sum;
 }
 
+bool has_final_bias(const ModelConfig& config) { return config.norm == NormKind::layer && config.bias; }
+
 /// The components of a model, without their parts, in the order in which parts_of gives them.
 std::vector<Component> components_of(const ModelConfig& config) {
   std::vector<Component> components{{.name = "token_embedding"}};
-  if (config.positions != Positions::none) components.push_back({.name = "positions"});
+  if (adds_positions(config)) components.push_back({.name = "positions"});
   for (Index layer = 0; layer < config.layers; ++layer) {
     for (Index head = 0; head < config.heads; ++head)
       components.push_back({.name = "head", .layer = layer, .head = head});
     if (config.bias) components.push_back({.name = "attention_bias", .layer = layer});
     if (config.feed_forward > 0) components.push_back({.name = "feed_forward", .layer = layer});
   }
-  if (config.layer_norm && config.bias) components.push_back({.name = "final_norm_bias"});
+  if (has_final_bias(config)) components.push_back({.name = "final_norm_bias"});
   return components;
 }
 
@@ -56,16 +58,18 @@ std::vector<Site> sites_read(const ModelConfig& config) {
   return sites;
 }
 
-/// Rows of the read-out as directions in the stream before the final layer norm, but for its factor: times
-/// the gain, then without their mean.
+/// Rows of the read-out as directions in the stream before the final norm, but for its factor: times the
+/// gain, then, of a LayerNorm, without their mean.
 Tensor in_the_stream(const Transformer& model, Tensor rows) {
-  if (!model.config().layer_norm) return rows;
+  const NormKind norm = model.config().norm;
+  if (norm == NormKind::none) return rows;
   const Index width = model.config().width;
   const Real* gain = find(model, "final_norm.gain");
   for (Real* row = rows.data(); row != rows.data() + rows.count(); row += width) {
     double mean = 0;
-    for (Index c = 0; c < width; ++c)
-      mean += static_cast<double>(row[c]) * static_cast<double>(gain[c]) / static_cast<double>(width);
+    if (norm == NormKind::layer)
+      for (Index c = 0; c < width; ++c)
+        mean += static_cast<double>(row[c]) * static_cast<double>(gain[c]) / static_cast<double>(width);
     for (Index c = 0; c < width; ++c)
       row[c] = static_cast<Real>(static_cast<double>(row[c]) * static_cast<double>(gain[c]) - mean);
   }
@@ -82,10 +86,9 @@ class Reading {
     const ModelConfig& config = model.config();
     const Tensor stream = seen_.at(sites_read(config).front());
     scales_.assign(static_cast<std::size_t>(inputs.count()), 1);
-    if (!config.layer_norm) return;
     const auto width = static_cast<std::size_t>(config.width);
     for (std::size_t i = 0; i < scales_.size(); ++i)
-      scales_[i] = LayerNorm::scale_of({stream.data() + i * width, width});
+      scales_[i] = Norm::scale_of(config.norm, {stream.data() + i * width, width});
   }
 
   const Variable& logits() const { return logits_; }
@@ -115,7 +118,7 @@ class Reading {
       const Tensor written = seen_.at(feed_forward_output(layer));
       add([&](Index i) { return written.data() + i * width; });
     }
-    if (!config.layer_norm || !config.bias) return parts;
+    if (!has_final_bias(config)) return parts;
     Parts& part = parts.emplace_back();
     const Real* bias = find(model_, "final_norm.bias");
     for (Index i = 0; i < inputs_.count(); ++i) part.push_back(dot(plain.data() + i * width, bias, width));

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "tapehead/autograd/fused.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/copying.h"
@@ -81,6 +81,7 @@ std::vector<CircuitMap> maps_of(const Transformer& model, const std::vector<Comp
     maps.push_back({.kind = kind, .layer = head.layer, .head = head.head, .values = std::move(values)});
   };
   add(CircuitMapKind::ov, full_ov(model, head, shared));
+  if (!has_bilinear_scores(model.config())) return maps;
   add(CircuitMapKind::qk_tokens, token_scores(head, shared.tokens));
   if (shared.positions.shape()[0] > 0)
     add(CircuitMapKind::qk_positions, positional_pattern(head, shared.positions));

@@ -95,22 +95,26 @@ Tensor transposed(const Tensor& x, double scale = 1) {
 
 HeadCircuits circuits_of_head(const Transformer& model, const HeadWeights& head, const Shared& shared) {
   HeadCircuits circuits{.layer = head.layer, .head = head.head};
-  circuits.previous_token = previous_token_circuit(head, shared.positions);
   count_copies(circuits, model, head, shared);
   const Tensor keys = transposed(head.key, 1 / std::sqrt(static_cast<double>(head.key.shape()[1])));
   circuits.ov = eigenvalues(head.value, head.output);
-  circuits.qk = eigenvalues(head.query, keys);
   // W_E (W_V W_O W_U) has the eigenvalues of (W_V)(W_O W_U W_E), but for zeros.
   const Tensor output = product_transposed(before_readout(model, head.output), shared.read_embedding);
   circuits.ov_tokens = eigenvalues(head.value, output);
   circuits.copying_eigenvalues = positive_share(circuits.ov_tokens);
   circuits.ov_singular = singular_values(head.value, head.output);
+  circuits.previous_token = kMissing;
+  if (!has_bilinear_scores(model.config())) return circuits;
+  circuits.previous_token = previous_token_circuit(head, shared.positions);
+  circuits.qk = eigenvalues(head.query, keys);
   circuits.qk_singular = singular_values(head.query, keys);
   return circuits;
 }
 
-/// All pairs of a head and an earlier one, in the order of the later, then of the earlier.
-std::vector<HeadPair> pairs_of(const std::vector<HeadWeights>& weights, const Tensor& tokens, int threads) {
+/// All pairs of a head and an earlier one, in the order of the later, then of the earlier. What rests on a
+/// matrix W_Q W_Kᵀ is there where scores are `bilinear`.
+std::vector<HeadPair> pairs_of(const std::vector<HeadWeights>& weights, const Tensor& tokens, bool bilinear,
+                               int threads) {
   std::vector<ComposingHead> heads;
   for (const HeadWeights& head : weights) heads.emplace_back(head);
   const auto count = static_cast<Index>(heads.size());
@@ -128,9 +132,13 @@ std::vector<HeadPair> pairs_of(const std::vector<HeadWeights>& weights, const Te
     for (std::size_t j = 0; heads[j].weights.layer < later.weights.layer; ++j) {
       const ComposingHead& earlier = heads[j];
       HeadPair pair{earlier.weights.layer, earlier.weights.head, later.weights.layer, later.weights.head};
-      for (std::size_t how = 0; how < pair.scores.size(); ++how)
-        pair.scores[how] = composition_score(earlier, later, static_cast<Composition>(how));
-      pair.tokens = token_composition(earlier.weights, values[j], later.weights, queries[at]);
+      for (std::size_t how = 0; how < pair.scores.size(); ++how) {
+        const auto composition = static_cast<Composition>(how);
+        const bool is_there = bilinear || composition == Composition::values;
+        pair.scores[how] = is_there ? composition_score(earlier, later, composition) : kMissing;
+      }
+      pair.tokens = bilinear ? token_composition(earlier.weights, values[j], later.weights, queries[at])
+                             : TokenComposition{kMissing, kMissing};
       of_later[at].push_back(pair);
     }
   });
@@ -175,7 +183,7 @@ Circuits circuits_of(const Transformer& model, const CircuitOptions& options) {
     const auto at = static_cast<std::size_t>(i);
     circuits.heads[at] = circuits_of_head(model, weights[at], shared);
   });
-  circuits.pairs = pairs_of(weights, shared.tokens, options.threads);
+  circuits.pairs = pairs_of(weights, shared.tokens, has_bilinear_scores(config), options.threads);
   return circuits;
 }
 

@@ -96,6 +96,7 @@ std::vector<double> k_composition_scores(const Transformer& model, int threads) 
   std::vector<ComposingHead> heads;
   for (HeadWeights& weights : all_head_weights(model)) heads.emplace_back(std::move(weights));
   std::vector<double> scores(heads.size(), kMissing);
+  if (!has_bilinear_scores(model.config())) return scores;
   parallel_for(static_cast<Index>(heads.size()), threads, [&](Index i) {
     const ComposingHead& later = heads[static_cast<std::size_t>(i)];
     double& largest = scores[static_cast<std::size_t>(i)];

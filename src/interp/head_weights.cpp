@@ -1,9 +1,11 @@
 #include "tapehead/interp/head_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "tapehead/base/require.h"
+#include "tapehead/nn/sinusoids.h"
 #include "tapehead/tensor/gemm.h"
 
 namespace tapehead {
@@ -14,15 +16,22 @@ const Real* parameter(const Transformer& model, const std::string& name) {
   return model.parameters().find(name).data();
 }
 
-/// Rows first, ..., first + D - 1 of a weight (outputs, C) as columns of a matrix (C, D), with the layer norm
-/// before it: x -> (x - mean) * gain * scale. `gain` is null where there is none.
-Tensor read_matrix(const Real* weight, const Real* gain, Index first, Index width, Index head_width,
-                   double scale) {
+/// The norm before a weight, which acts on a row as x -> (x - mean) * gain * scale.
+struct FoldedNorm {
+  const Real* gain;  ///< null where there is no norm
+  bool centres;      ///< an RMSNorm takes no mean off
+  double scale;
+};
+
+/// Rows first, ..., first + D - 1 of a weight (outputs, C) as columns of a matrix (C, D), with the norm
+/// before it.
+Tensor read_matrix(const Real* weight, FoldedNorm norm, Index first, Index width, Index head_width) {
+  const auto& [gain, centres, scale] = norm;
   Tensor matrix = Tensor::uninitialised({width, head_width});
   for (Index d = 0; d < head_width; ++d) {
     const Real* row = weight + (first + d) * width;
     double mean = 0;
-    if (gain != nullptr)
+    if (gain != nullptr && centres)
       for (Index c = 0; c < width; ++c)
         mean += static_cast<double>(gain[c]) * static_cast<double>(row[c]) / static_cast<double>(width);
     for (Index c = 0; c < width; ++c) {
@@ -34,10 +43,11 @@ Tensor read_matrix(const Real* weight, const Real* gain, Index first, Index widt
   return matrix;
 }
 
-/// Adds up the factors of the layer norms before attention: a sum a layer and sequence of the batch.
+/// Adds up the factors of the norms before attention: a sum a layer and sequence of the batch.
 class ScaleWatcher : public Watcher {
  public:
-  ScaleWatcher(Index layers, Index sequences) : sums_(layers, sequences) {}
+  ScaleWatcher(const ModelConfig& config, Index sequences)
+      : kind_(config.norm), sums_(config.layers, sequences) {}
 
   void check(const ModelConfig&) const override {}
   Variable visit(const Visit& at, const Variable& value) override {
@@ -46,7 +56,7 @@ class ScaleWatcher : public Watcher {
     const auto width = static_cast<std::size_t>(shape[2]);
     for (Index row = 0; row < shape[0] * shape[1]; ++row)
       sums_(at.site.layer, at.first_sequence + row / shape[1]) +=
-          LayerNorm::scale_of({value.data() + row * shape[2], width});
+          Norm::scale_of(kind_, {value.data() + row * shape[2], width});
     return value;
   }
   void finish(const std::vector<Site>&) const override {}
@@ -58,6 +68,7 @@ class ScaleWatcher : public Watcher {
   }
 
  private:
+  NormKind kind_;
   Table<double> sums_;  // passes write to columns of their own
 };
 
@@ -69,17 +80,29 @@ HeadWeights head_weights(const Transformer& model, Index layer, Index head, doub
   const Index width = config.width;
   const Index head_width = width / config.heads;
   const std::string block = fmt::format("blocks.{}.", layer);
-  const Real* gain = config.layer_norm ? parameter(model, block + "attention_norm.gain") : nullptr;
+  const FoldedNorm norm{
+      config.norm == NormKind::none ? nullptr : parameter(model, block + "attention_norm.gain"),
+      config.norm == NormKind::layer, scale};
   const Real* qkv = parameter(model, block + "attention.qkv.weight");
   const Real* projection = parameter(model, block + "attention.output.weight");
   const auto read = [&](Index part) {
-    return read_matrix(qkv, gain, part * width + head * head_width, width, head_width, scale);
+    return read_matrix(qkv, norm, part * width + head * head_width, width, head_width);
   };
   Tensor output = Tensor::uninitialised({head_width, width});
   for (Index d = 0; d < head_width; ++d)
     for (Index c = 0; c < width; ++c)
       output.data()[d * width + c] = projection[c * width + head * head_width + d];
-  return {layer, head, read(0), read(1), read(2), std::move(output)};
+  Tensor query = read(0);
+  if (config.scores == ScoreForm::bilinear) {
+    const Real* matrices = parameter(model, block + "attention.bilinear");
+    const Index size = head_width * head_width;
+    const Tensor matrix({head_width, head_width},
+                        std::span(matrices + head * size, static_cast<std::size_t>(size)));
+    query = product_transposed(query, matrix);
+  }
+  if (!config.scaled_scores)
+    for (Real& number : query.values()) number *= std::sqrt(static_cast<Real>(head_width));
+  return {layer, head, std::move(query), read(1), read(2), std::move(output)};
 }
 
 std::vector<HeadWeights> all_head_weights(const Transformer& model, const std::vector<double>& scales) {
@@ -98,8 +121,8 @@ std::vector<double> attention_scales(const Transformer& model, const Batch& batc
                                      const EvaluateOptions& options) {
   const ModelConfig& config = model.config();
   std::vector<double> scales(static_cast<std::size_t>(config.layers), 1);
-  if (!config.layer_norm || scales.empty()) return scales;
-  ScaleWatcher watcher(config.layers, batch.size());
+  if (config.norm == NormKind::none || scales.empty()) return scales;
+  ScaleWatcher watcher(config, batch.size());
   evaluate(model, batch, {watcher}, options);
   for (Index layer = 0; layer < config.layers; ++layer)
     scales[static_cast<std::size_t>(layer)] = watcher.mean(layer, batch.length());
@@ -110,7 +133,7 @@ Tensor position_vectors(const Transformer& model, Index count) {
   const ModelConfig& config = model.config();
   require(count >= 0 && count <= config.context, "[circuits] expected 0 to {} positions, got {}",
           config.context, count);
-  if (config.positions == Positions::none) return Tensor({0, config.width});
+  if (!adds_positions(config)) return Tensor({0, config.width});
   if (config.positions == Positions::sinusoidal) return sinusoids(count, config.width);
   return constant(model.parameters().find("positions.weight").rows(0, count)).value();
 }
@@ -124,12 +147,13 @@ Tensor before_readout(const Transformer& model, Tensor x) {
   const Index width = config.width;
   require(x.shape().rank() == 2 && x.shape()[1] == width, "[circuits] expected rows (N, {}), got {}", width,
           x.shape());
-  if (!config.layer_norm) return x;
+  if (config.norm == NormKind::none) return x;
   const Real* gain = parameter(model, "final_norm.gain");
   for (Index i = 0; i < x.shape()[0]; ++i) {
     Real* row = x.data() + i * width;
     double mean = 0;
-    for (Index c = 0; c < width; ++c) mean += static_cast<double>(row[c]) / static_cast<double>(width);
+    if (config.norm == NormKind::layer)
+      for (Index c = 0; c < width; ++c) mean += static_cast<double>(row[c]) / static_cast<double>(width);
     for (Index c = 0; c < width; ++c)
       row[c] = static_cast<Real>((static_cast<double>(row[c]) - mean) * static_cast<double>(gain[c]));
   }

@@ -1,7 +1,6 @@
 #include "tapehead/kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "tapehead/kernels/lanes.h"
@@ -16,6 +15,7 @@ namespace {
 /// Where one head of one sequence begins: in (B, T, H*D), in (B, K, H*D), and in (B, H, T, K) arrays.
 struct HeadPlace {
   std::size_t number;
+  Index head;
   Index sequence;
   Index query;
   Index key;
@@ -27,7 +27,7 @@ void for_each_head(AttentionSizes s, const F& f) {
   const Index width = s.heads * s.head_width;
   for (Index b = 0; b < s.batch; ++b)
     for (Index h = 0; h < s.heads; ++h)
-      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), b, b * s.length * width + h * s.head_width,
+      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), h, b, b * s.length * width + h * s.head_width,
                   b * s.keys() * width + h * s.head_width, (b * s.heads + h) * s.length * s.keys()});
 }
 
@@ -35,8 +35,6 @@ void for_each_head(AttentionSizes s, const F& f) {
 Triangle if_causal(bool causal, Triangle triangle, AttentionSizes s) {
   return causal && s.earlier == 0 ? triangle : Triangle::none;
 }
-
-Real score_scale(AttentionSizes s) { return 1 / std::sqrt(static_cast<Real>(s.head_width)); }
 
 /// Whether no query of a head has a weight on a later key.
 bool is_causal(const Real* pattern, Index length) {
@@ -95,23 +93,38 @@ void weigh(Real* row, Index seen, Index length, const std::uint8_t* visible) {
   softmax_row(row, row, end);
 }
 
+/// Takes slope * distance off the scores of the keys before position `query`; of those after it, whose
+/// distance is below 0, nothing is wanted.
+void lower_by_distance(Real* row, Real slope, Index query, Index keys) {
+  for (Index j = 0; j < std::min(query, keys); ++j) row[j] -= slope * static_cast<Real>(query - j);
+}
+
+/// Turns all scores of one head of one sequence into weights, in place.
+void weigh_head(Real* scores, const Real* slopes, Sight sight, HeadPlace at, AttentionSizes s) {
+  const std::uint8_t* visible = sight.visible == nullptr ? nullptr : sight.visible + at.sequence * s.keys();
+  for (Index i = 0; i < s.length; ++i) {
+    Real* row = scores + i * s.keys();
+    if (slopes != nullptr) lower_by_distance(row, slopes[at.head], s.earlier + i, s.keys());
+    weigh(row, sight.causal ? s.earlier + i + 1 : s.keys(), s.keys(), visible);
+  }
+}
+
 }  // namespace
 
-void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
-                               const std::uint8_t* visible, AttentionSizes s) {
+void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, Scoring scoring,
+                               Sight sight, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
     Real* p = pattern + at.pattern;
     gemm(p, s.keys(), {queries + at.query, stride}, {keys + at.key, stride, true}, s.length, s.keys(),
-         s.head_width, score_scale(s), 0, if_causal(causal, Triangle::lower_c, s));
-    for (Index i = 0; i < s.length; ++i)
-      weigh(p + i * s.keys(), causal ? s.earlier + i + 1 : s.keys(), s.keys(),
-            visible == nullptr ? nullptr : visible + at.sequence * s.keys());
+         s.head_width, scoring.scale, 0, if_causal(sight.causal, Triangle::lower_c, s));
+    weigh_head(p, scoring.slopes, sight, at, s);
   });
 }
 
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
-                                const Real* queries, const Real* keys, bool causal, AttentionSizes s) {
+                                const Real* queries, const Real* keys, Real scale, bool causal,
+                                AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   const Buffer dscores = allocate(s.length * s.keys());
   if (causal) std::fill_n(dscores.get(), s.length * s.keys(), Real{0});
@@ -122,15 +135,26 @@ void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern,
       softmax_row_backward({dscores.get() + row, 0}, dpattern + at.pattern + row, pattern + at.pattern + row,
                            causal ? whole_lanes(s.earlier + i + 1, s.keys()) : s.keys());
     }
-    // scores = q kᵀ / sqrt(D)
+    // scores = scale q kᵀ
     if (dqueries)
       gemm(dqueries.data + at.query, stride, {dscores.get(), s.keys()}, {keys + at.key, stride}, s.length,
-           s.head_width, s.keys(), score_scale(s), dqueries.keep, if_causal(causal, Triangle::lower_a, s));
+           s.head_width, s.keys(), scale, dqueries.keep, if_causal(causal, Triangle::lower_a, s));
     if (dkeys)
       gemm(dkeys.data + at.key, stride, {dscores.get(), s.keys(), true}, {queries + at.query, stride},
-           s.keys(), s.head_width, s.length, score_scale(s), dkeys.keep,
-           if_causal(causal, Triangle::upper_a, s));
+           s.keys(), s.head_width, s.length, scale, dkeys.keep, if_causal(causal, Triangle::upper_a, s));
   });
+}
+
+void attention_weights_forward(Real* weights, const Real* scores, const Real* slopes, Sight sight,
+                               AttentionSizes s) {
+  std::copy_n(scores, s.batch * s.heads * s.length * s.keys(), weights);
+  for_each_head(s, [&](HeadPlace at) { weigh_head(weights + at.pattern, slopes, sight, at, s); });
+}
+
+void attention_weights_backward(Sink dscores, const Real* dweights, const Real* weights, AttentionSizes s) {
+  for (Index row = 0; row < s.batch * s.heads * s.length; ++row)
+    softmax_row_backward(dscores + row * s.keys(), dweights + row * s.keys(), weights + row * s.keys(),
+                         s.keys());
 }
 
 std::vector<bool> causal_heads(const Real* pattern, AttentionSizes s) {

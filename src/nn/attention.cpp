@@ -13,6 +13,12 @@ const AttentionConfig& checked(const AttentionConfig& config) {
           "[attention] expected width to be divisible by heads, got width {} and {} heads", config.width,
           config.heads);
   require(config.context >= 1, "[attention] expected a context of at least 1, got {}", config.context);
+  const bool tiled = config.form == AttentionForm::tiled;
+  require(!tiled || config.dropout == 0,
+          "[attention] the tiled form has no weights to drop: expected a dropout of 0, got {}",
+          config.dropout);
+  require(!tiled || config.scoring.form != ScoreForm::additive,
+          "[attention] the tiled form has no additive scores, only products of query and key");
   return config;
 }
 
@@ -27,8 +33,16 @@ double output_deviation(const AttentionConfig& config) {
 CausalSelfAttention::CausalSelfAttention(const Scope& scope, const AttentionConfig& config)
     : config_(checked(config)),
       qkv_(scope / "qkv", config.width, 3 * config.width, config.qkv_bias, config.qkv_deviation),
+      scores_(scope, config.width, config.heads, config.context, config.scoring),
       dropout_(config.dropout),
       output_(scope / "output", config.width, config.width, config.bias, output_deviation(config)) {}
+
+Variable CausalSelfAttention::heads(Pass& pass, const Variable& q, const Variable& k, const Variable& v,
+                                    Index layer, const AttentionMask& mask) const {
+  if (config_.form == AttentionForm::tiled) return scores_.mix(pass, q, k, v, mask);
+  const Variable p = pass.at(pattern(layer), scores_.pattern(pass, q, k, mask));
+  return attention_mix(dropout_(pass, p), v);
+}
 
 Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index layer,
                                          const AttentionMask& mask) const {
@@ -46,8 +60,7 @@ Variable CausalSelfAttention::operator()(Pass& pass, const Variable& x, Index la
     k = cache->add_keys(layer, k);
     v = cache->add_values(layer, v);
   }
-  const Variable p = pass.at(pattern(layer), attention_pattern(q, k, config_.heads, mask));
-  const Variable z = pass.at(head_output(layer), attention_mix(dropout_(pass, p), v));
+  const Variable z = pass.at(head_output(layer), heads(pass, q, k, v, layer, mask));
   return pass.at(attention_output(layer), output_(pass, z));
 }
 

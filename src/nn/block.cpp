@@ -29,6 +29,8 @@ AttentionConfig attention_config(const ModelConfig& config) {
           .dropout = config.dropout,
           .qkv_bias = config.qkv_bias,
           .bias = config.bias,
+          .form = config.attention,
+          .scoring = scoring_of(config),
           .qkv_deviation = read_deviation(config),
           .output_deviation = write_deviation(config)};
 }
@@ -37,16 +39,15 @@ AttentionConfig attention_config(const ModelConfig& config) {
 
 Block::Block(const Scope& scope, const ModelConfig& config, Index layer)
     : layer_(layer),
-      attention_norm_(config.layer_norm ? std::optional<LayerNorm>(std::in_place, scope / "attention_norm",
-                                                                   config.width, config.bias)
-                                        : std::nullopt),
+      attention_norm_(scope / "attention_norm", config),
       attention_(scope / "attention", attention_config(config)),
       dropout_(config.dropout) {
   if (config.feed_forward == 0) return;
-  if (config.layer_norm) feed_forward_norm_.emplace(scope / "feed_forward_norm", config.width, config.bias);
+  feed_forward_norm_.emplace(scope / "feed_forward_norm", config);
   feed_forward_.emplace(scope / "feed_forward",
                         FeedForward::Config{.width = config.width,
                                             .hidden = config.feed_forward,
+                                            .activation = config.activation,
                                             .gelu = config.gelu,
                                             .bias = config.bias,
                                             .output_deviation = write_deviation(config),
@@ -55,11 +56,10 @@ Block::Block(const Scope& scope, const ModelConfig& config, Index layer)
 
 Variable Block::operator()(Pass& pass, Variable x, const AttentionMask& mask) const {
   x = pass.at(residual_before(layer_), x);
-  const Variable read = attention_norm_ ? (*attention_norm_)(pass, x) : x;
-  x = x + dropout_(pass, attention_(pass, read, layer_, mask));
+  x = x + dropout_(pass, attention_(pass, attention_norm_(pass, x), layer_, mask));
   if (feed_forward_) {
-    const Variable normed = feed_forward_norm_ ? (*feed_forward_norm_)(pass, x) : x;
-    const Variable write = pass.at(feed_forward_output(layer_), (*feed_forward_)(pass, normed));
+    const Variable write =
+        pass.at(feed_forward_output(layer_), (*feed_forward_)(pass, (*feed_forward_norm_)(pass, x)));
     x = x + dropout_(pass, write);
   }
   return pass.at(residual_after(layer_), x);

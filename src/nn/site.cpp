@@ -99,11 +99,14 @@ Site parse_site(std::string_view name) {
 
 bool has_heads(SiteKind kind) { return row_of(kind).has_heads; }
 
+bool holds_patterns(const ModelConfig& config) { return config.attention != AttentionForm::tiled; }
+
 std::vector<Site> sites_of(const ModelConfig& config) {
   std::vector<Site> sites{embedding_site()};
   for (Index layer = 0; layer < config.layers; ++layer)
     for (const Row& row : kTable) {
-      const bool absent = row.kind == SiteKind::feed_forward_output && config.feed_forward == 0;
+      const bool absent = (row.kind == SiteKind::feed_forward_output && config.feed_forward == 0) ||
+                          (row.kind == SiteKind::pattern && !holds_patterns(config));
       if (row.in_block && !absent) sites.push_back({row.kind, layer, kAllHeads});
     }
   sites.insert(sites.end(), {final_residual(), logits_site()});
@@ -113,6 +116,11 @@ std::vector<Site> sites_of(const ModelConfig& config) {
 void require_site(const Site& site, const ModelConfig& config) {
   const std::vector<Site> sites = sites_of(config);
   const Site place{site.kind, site.layer, kAllHeads};
+  require(
+      site.kind != SiteKind::pattern || holds_patterns(config),
+      "[site] {} is never held by the tiled attention of this model; set model.attention to pattern, which "
+      "holds it and changes no parameter",
+      place);
   if (std::find(sites.begin(), sites.end(), place) == sites.end()) {
     std::string list;
     for (const Site& valid : sites) list += "\n  " + to_string(valid);

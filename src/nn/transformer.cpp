@@ -1,10 +1,12 @@
 #include "tapehead/nn/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/sinusoids.h"
 #include "tapehead/tensor/memory.h"
 
 namespace tapehead {
@@ -21,20 +23,34 @@ double table_deviation(const ModelConfig& config) {
                                                        : 1 / std::sqrt(static_cast<double>(config.width));
 }
 
+/// How many zeros the mask of sequence b begins with.
+Index left_padding(const Mask& visible, Index b) {
+  Index count = 0;
+  while (count < visible.length() && visible(b, count) == 0) ++count;
+  return count;
+}
+
+bool is_padded_left(const Mask& visible) {
+  for (Index b = 0; b < visible.batch(); ++b)
+    if (visible.length() > 0 && visible(b, 0) == 0) return true;
+  return false;
+}
+
+/// The position of every token, counted from its sequence's first visible one, where the first of them stands
+/// in column `first` of the mask. Padding before it is at 0, as far as anybody could see.
+Tokens positions_of(const Tokens& tokens, const Mask& visible, Index first) {
+  Tokens positions(tokens.batch(), tokens.length());
+  for (Index b = 0; b < tokens.batch(); ++b) {
+    const Index padding = left_padding(visible, b);
+    for (Index t = 0; t < tokens.length(); ++t)
+      positions(b, t) = static_cast<std::int32_t>(std::max<Index>(0, first + t - padding));
+  }
+  return positions;
+}
+
 Index read_before(Pass& pass) { return pass.cache() == nullptr ? 0 : pass.cache()->length(); }
 
 }  // namespace
-
-Tensor sinusoids(Index length, Index width) {
-  Tensor table({length, width});
-  for (Index t = 0; t < length; ++t)
-    for (Index i = 0; i < width; ++i) {
-      const double rate = std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(width));
-      const double angle = static_cast<double>(t) * rate;
-      table(t, i) = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
-    }
-  return table;
-}
 
 void validate(const ModelConfig& config) {
   const auto at_least = [](Index value, Index least, const char* name) {
@@ -75,7 +91,7 @@ Transformer::Transformer(const ModelConfig& config)
   blocks_.reserve(static_cast<std::size_t>(config.layers));
   for (Index layer = 0; layer < config.layers; ++layer)
     blocks_.emplace_back(model / "blocks" / std::to_string(layer), config, layer);
-  if (config.layer_norm) final_norm_.emplace(model / "final_norm", config.width, config.bias);
+  final_norm_.emplace(model / "final_norm", config);
   if (!config.tied)
     unembedding_.emplace(model / "unembedding", config.width, config.vocabulary, false,
                          table_deviation(config));
@@ -95,12 +111,17 @@ Transformer Transformer::zeros(const ModelConfig& config) {
   return model;
 }
 
-Variable Transformer::embed(Pass& pass, const Tokens& tokens) const {
+Variable Transformer::embed(Pass& pass, const Tokens& tokens, const Mask& visible) const {
   Variable x = token_embedding_(pass, tokens);
   const Index first = read_before(pass);
-  if (position_embedding_) x = x + position_embedding_->rows(pass, first, tokens.length());
+  const bool padded = is_padded_left(visible);
+  if (position_embedding_)
+    x = x + (padded ? (*position_embedding_)(pass, positions_of(tokens, visible, first))
+                    : position_embedding_->rows(pass, first, tokens.length()));
   if (config_.positions == Positions::sinusoidal)
-    x = x + constant(sinusoids_.data() + first * config_.width, {tokens.length(), config_.width});
+    x = x + (padded ? embedding(constant(sinusoids_.data(), sinusoids_.shape()),
+                                positions_of(tokens, visible, first))
+                    : constant(sinusoids_.data() + first * config_.width, {tokens.length(), config_.width}));
   return pass.at(embedding_site(), dropout_(pass, x));
 }
 
@@ -112,8 +133,11 @@ Variable Transformer::operator()(Pass pass, const Tokens& tokens, const Mask& vi
       positions <= config_.context,
       "[model] {} positions are more than the context of {}; cut the sequence or train with a longer context",
       positions, config_.context);
+  require(visible.empty() || (visible.batch() == tokens.batch() && visible.length() == positions),
+          "[model] expected a padding mask ({}, {}), got ({}, {})", tokens.batch(), positions,
+          visible.batch(), visible.length());
   pass.begin(config_);
-  Variable logits = finish(pass, 0, embed(pass, tokens), visible);
+  Variable logits = finish(pass, 0, embed(pass, tokens, visible), visible);
   if (pass.cache() != nullptr) pass.cache()->advance(tokens.length());
   return logits;
 }
@@ -136,8 +160,7 @@ Variable Transformer::finish(Pass& pass, Index layer, Variable x, const Mask& vi
   const AttentionMask mask{.causal = true, .visible = visible};
   for (std::size_t i = static_cast<std::size_t>(layer); i < blocks_.size(); ++i)
     x = blocks_[i](pass, x, mask);
-  if (final_norm_) x = (*final_norm_)(pass, x);
-  x = pass.at(final_residual(), x);
+  x = pass.at(final_residual(), (*final_norm_)(pass, x));
   Variable logits = unembedding_ ? (*unembedding_)(pass, x) : token_embedding_.read_out(pass, x);
   logits = pass.at(logits_site(), logits);
   pass.end();

@@ -67,6 +67,10 @@ Trainer resume_scored_run(const RunDirectory& run, int threads) {
 
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer,
                       const ScoresObserver& scored) {
+  if (!holds_patterns(trainer.config().model)) {
+    CsvTable(head_columns()).append_to(run.heads_file());
+    return train_run(trainer, run, observer);
+  }
   const Batch evaluated_on = evaluation_batch(trainer.config(), trainer.task());
   HeadScorer scorer(trainer.config().model, evaluated_on);
   Scores scores;

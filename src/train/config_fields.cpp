@@ -79,18 +79,33 @@ std::vector<ConfigField> list_fields() {
             "Blocks in a row. Induction takes two: one head looks a token back, a later one uses that."),
       field("feed_forward", &M::feed_forward, count(0),
             "Hidden units of every block's feed-forward part; 0 leaves it out (attention only)."),
-      field("layer_norm", &M::layer_norm, anything(),
-            "Layer norm before attention, before feed-forward, and before the unembedding."),
+      field("norm", &M::norm, words({"none", "layer", "rms"}),
+            "LayerNorm or RMSNorm before attention, before feed-forward, and before the unembedding."),
       field("qkv_bias", &M::qkv_bias, anything(), "A bias on queries, keys and values."),
-      field("bias", &M::bias, anything(), "A bias on every other linear layer, and on layer norm."),
+      field("bias", &M::bias, anything(), "A bias on every other linear layer, and on LayerNorm."),
       field("tied", &M::tied, anything(),
             "Use the embedding table as the unembedding too, instead of a matrix of its own."),
       field("dropout", &M::dropout, between(0, 1),
             "Chance that a value is set to zero in training; the rest are scaled up to make up for it."),
-      field("positions", &M::positions, words({"learned", "sinusoidal", "none"}),
-            "How a position enters: a learned table, fixed sines and cosines, or not at all."),
+      field("positions", &M::positions, words({"learned", "sinusoidal", "rotary", "alibi", "none"}),
+            "How a position enters: a learned table or fixed sines and cosines, added to the embedding; "
+            "queries "
+            "and keys turned by it; scores lowered by distance; or not at all."),
+      field("activation", &M::activation, words({"gelu", "swiglu"}),
+            "Units of the feed-forward part: GELU, or SiLU gating a second projection."),
       field("gelu", &M::gelu, words({"tanh", "erf"}),
             "GELU of the feed-forward part: GPT-2's tanh approximation, or exact, by the error function."),
+      field("attention", &M::attention, words({"pattern", "tiled"}),
+            "Hold the attention weights between two kernels, where they can be seen and changed, or never: "
+            "then "
+            "memory grows with the length and not with its square."),
+      field("scores", &M::scores, words({"dot", "bilinear", "additive"}),
+            "How a query and a key give a score: their product, through a matrix a head, or v tanh(q + k)."),
+      field("scaled_scores", &M::scaled_scores, anything(),
+            "Divide products of queries and keys by the root of the head width."),
+      field("query_key_norm", &M::query_key_norm, anything(), "RMSNorm of every head's query and key."),
+      field("smeared_keys", &M::smeared_keys, anything(),
+            "Mix every key with the one before it, by a learned gate a head."),
       field("initialisation", &M::initialisation, words({"fan_in", "gpt2", "imported"}),
             "Spread of starting weights: 1/sqrt(inputs), for few layers and heads; GPT-2's, for deep models; "
             "or "

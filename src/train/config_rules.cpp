@@ -29,7 +29,7 @@ std::vector<Rule> memory_rules(const Config& config) {
   return {
       sequences_fit("train.batch", config.train.batch),
       sequences_fit("train.evaluation_sequences", config.train.evaluation_sequences),
-      {pattern <= memory / 2,
+      {!holds_patterns(config.model) || pattern <= memory / 2,
        {"task.length", "train.shard"},
        fmt::format("expected attention patterns of a shard that fit in half of this machine's {:.3g} GB of "
                    "memory, got {}",
@@ -131,6 +131,11 @@ std::vector<Rule> checkpoint_rules(const Config& config) {
        fmt::format("expected snapshots that reach back over two evaluations, each of {} steps, got {} of {} "
                    "steps",
                    train.evaluation_interval, train.ring_snapshots, train.ring_interval)},
+      {train.ring_snapshots == 0 || train.ring_score == "accuracy_induction" || holds_patterns(config.model),
+       {"train.ring_score", "model.attention"},
+       fmt::format(
+           "expected accuracy_induction for the tiled attention, which has no patterns to score, got {}",
+           train.ring_score)},
       {train.ring_snapshots == 0 || train.steps == 0 || train.ring_interval <= train.steps,
        {"train.ring_interval", "train.steps"},
        fmt::format("expected an interval within train.steps ({}), got {}", train.steps, train.ring_interval)},
@@ -164,6 +169,21 @@ std::vector<Rule> rules_of(const Config& config) {
       {model.width % model.heads == 0,
        {"model.width", "model.heads"},
        fmt::format("expected a multiple of model.heads ({}), got {}", model.heads, model.width)},
+      {model.positions != Positions::rotary || model.width / model.heads % 2 == 0,
+       {"model.positions", "model.heads"},
+       fmt::format("expected heads of an even width for rotary, which turns pairs, got {}",
+                   model.width / model.heads)},
+      {model.positions != Positions::rotary || model.scores != ScoreForm::additive,
+       {"model.positions", "model.scores"},
+       "expected positions other than rotary, which acts through the product of query and key, for additive "
+       "scores"},
+      {model.attention != AttentionForm::tiled || model.scores != ScoreForm::additive,
+       {"model.attention", "model.scores"},
+       "expected pattern for additive scores: the tiled attention has products alone"},
+      {model.attention != AttentionForm::tiled || model.dropout == 0,
+       {"model.attention", "model.dropout"},
+       fmt::format("expected pattern for a dropout of {}: the tiled attention has no weights to drop",
+                   model.dropout)},
       at_most("task.length", task.length, "model.context", model.context),
       at_most("train.warmup", train.warmup, "train.steps", train.steps),
   };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tapehead/base/require.h"
+#include "tapehead/nn/site.h"
 #include "tapehead/train/config_fields.h"
 #include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/run_tables.h"
@@ -36,7 +37,8 @@ constexpr std::array<Fixed, 8> kFixed{{
 }};
 
 const Fixed* fixed(std::string_view name) {
-  if (name == "model.dropout") return nullptr;
+  // Neither has a part in the parameters.
+  if (name == "model.dropout" || name == "model.attention") return nullptr;
   const auto found = std::ranges::find_if(kFixed, [&](const Fixed& one) {
     return one.name.ends_with('.') ? name.starts_with(one.name) : name == one.name;
   });
@@ -58,7 +60,8 @@ void copy_tables(const RunDirectory& parent, Index step, const RunDirectory& chi
     fs::copy_file(parent.table_file("floors"), child.table_file("floors"));
   if (step == 0) return;
   metrics_until(parent, step).write(child.metrics_file());
-  if (fs::exists(parent.heads_file())) heads_until(parent, step).write(child.heads_file());
+  const bool scored = holds_patterns(parent.config().model) && holds_patterns(child.config().model);
+  if (scored && fs::exists(parent.heads_file())) heads_until(parent, step).write(child.heads_file());
 }
 
 }  // namespace

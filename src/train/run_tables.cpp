@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tapehead/base/require.h"
+#include "tapehead/nn/site.h"
 #include "tapehead/train/schedule.h"
 
 namespace tapehead {
@@ -82,7 +83,7 @@ CsvTable metrics_until(const RunDirectory& run, Index step) {
 
 CsvTable heads_until(const RunDirectory& run, Index step) {
   const ModelConfig& model = run.config().model;
-  return table_until(run, run.heads_file(), step, model.layers * model.heads);
+  return table_until(run, run.heads_file(), step, holds_patterns(model) ? model.layers * model.heads : 0);
 }
 
 namespace {

@@ -6,7 +6,7 @@ golden=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../golden")
 # shellcheck source=tests/app/checks.sh
 source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-gpt2=(--set model.feed_forward=32 --set model.layer_norm=true)
+gpt2=(--set model.feed_forward=32 --set model.norm=layer)
 expect 0 train tiny.toml --out run "${gpt2[@]}"
 
 names_in() { (cd "$1" && echo *); }

@@ -275,7 +275,7 @@ an_interrupted_run() {
 models_and_names() {
   local setting
   for setting in model.layers=1 model.layers=3 model.feed_forward=12 model.gelu=erf \
-    model.layer_norm=true model.dropout=0.2 model.tied=true model.bias=true model.qkv_bias=true \
+    model.norm=layer model.dropout=0.2 model.tied=true model.bias=true model.qkv_bias=true \
     model.positions=sinusoidal model.positions=none model.initialisation=gpt2 \
     train.optimizer=adam train.optimizer=sgd train.schedule=cosine; do
     expect 0 train tiny.toml --out model --overwrite --set train.steps=3 --set model.feed_forward=4 --set "$setting"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "support/ops.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"

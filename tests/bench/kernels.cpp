@@ -4,7 +4,9 @@
 // kernel's formula; `bytes` that of what it has to read and write.
 
 #include <benchmark/benchmark.h>
+
 #include <fmt/core.h>
+#include <cmath>
 
 #include <array>
 #include <cstdlib>
@@ -110,19 +112,20 @@ void attention(benchmark::State& state) {
   Tensor dq({kBatch, count});
   Tensor dk({kBatch, count});
   Tensor dv({kBatch, count});
+  const Real scale = 1 / std::sqrt(static_cast<Real>(sizes.head_width));
   for (auto _ : state)
     parallel_for(kBatch, threads, [&](Index b) {
       const Index at = b * count;
       const Shape shape{sizes.heads, sizes.length, sizes.length};
       Tensor pattern = Tensor::uninitialised(shape);
       Tensor dpattern = Tensor::uninitialised(shape);
-      kernels::attention_pattern_forward(pattern.data(), q.data() + at, k.data() + at, true, nullptr, sizes);
+      kernels::attention_pattern_forward(pattern.data(), q.data() + at, k.data() + at, {scale}, {}, sizes);
       const std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
       kernels::attention_mix_forward(z.data() + at, pattern.data(), v.data() + at, causal, sizes);
       kernels::attention_mix_backward({dpattern.data(), 0}, {dv.data() + at, 0}, dz.data() + at,
                                       pattern.data(), v.data() + at, causal, sizes);
       kernels::attention_pattern_backward({dq.data() + at, 0}, {dk.data() + at, 0}, dpattern.data(),
-                                          pattern.data(), q.data() + at, k.data() + at, true, sizes);
+                                          pattern.data(), q.data() + at, k.data() + at, scale, true, sizes);
     });
   const double products = 6 * 2 * static_cast<double>(kBatch * sizes.heads * sizes.length);
   count_operations(state, products * static_cast<double>(sizes.length * sizes.head_width));

@@ -176,7 +176,7 @@ inline ModelConfig small_gpt2() {
           .heads = 2,
           .layers = 2,
           .feed_forward = 12,
-          .layer_norm = true,
+          .norm = NormKind::layer,
           .qkv_bias = true,
           .bias = true,
           .tied = true,

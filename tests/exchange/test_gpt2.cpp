@@ -9,6 +9,7 @@
 #include "support/models.h"
 #include "support/reference.h"
 #include "tapehead/nn/recorder.h"
+#include "tapehead/nn/sinusoids.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -117,7 +118,7 @@ TEST_CASE("config.json decides sizes, head, GELU and dropout") {
                        .heads = 2,
                        .layers = 2,
                        .feed_forward = 32,
-                       .layer_norm = true,
+                       .norm = NormKind::layer,
                        .qkv_bias = true,
                        .bias = true,
                        .tied = true,
@@ -413,12 +414,12 @@ TEST_CASE("a model without norms or feed-forward is not exported, and each setti
     return complaint_of([&] { export_gpt2(random_model(config), folder / "out"); });
   };
   const std::string start = "[gpt2] this model cannot be said in the GPT-2 layout:";
-  const std::string norm = "\n  model.layer_norm = false: that layout has layer norms";
+  const std::string norm = "\n  model.norm = none: that layout has layer norms";
   const std::string feed_forward = "\n  model.feed_forward = 0: every block has a feed-forward part";
   const std::string end = "\nexport it as transformer-lens or npz";
   CHECK(complaint(attention_only()) == start + norm + feed_forward + end);
   ModelConfig config = small_gpt2();
-  config.layer_norm = false;
+  config.norm = NormKind::none;
   CHECK(complaint(config) == start + norm + end);
   config = small_gpt2();
   config.feed_forward = 0;

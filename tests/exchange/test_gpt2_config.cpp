@@ -53,7 +53,7 @@ TEST_CASE("GPT-2 small's config.json is understood") {
                              .heads = 12,
                              .layers = 12,
                              .feed_forward = 3072,
-                             .layer_norm = true,
+                             .norm = NormKind::layer,
                              .qkv_bias = true,
                              .bias = true,
                              .tied = true,

@@ -16,7 +16,7 @@ const ModelConfig kGpt2Small{.vocabulary = 50257,
                              .heads = 12,
                              .layers = 12,
                              .feed_forward = 3072,
-                             .layer_norm = true,
+                             .norm = NormKind::layer,
                              .qkv_bias = true,
                              .bias = true,
                              .tied = true};
@@ -123,9 +123,30 @@ TEST_CASE("what a model does not have is what it amounts to: zero biases, and po
 TEST_CASE("a config that is no GPT-2 is refused in the words of the format") {
   CHECK(complaint_of([] { require_gpt2_layout(small_gpt2(), "x"); }) == "accepted");
   ModelConfig config = small_gpt2();
-  config.layer_norm = false;
+  config.norm = NormKind::none;
   CHECK(complaint_of([&] { require_gpt2_layout(config, "x"); }) ==
-        "[x] this model cannot be said in the GPT-2 layout:\n  model.layer_norm = false: that layout has "
+        "[x] this model cannot be said in the GPT-2 layout:\n  model.norm = none: that layout has "
         "layer norms\n"
         "export it as transformer-lens or npz");
+}
+
+TEST_CASE("what GPT-2 has no place for is named, setting by setting, and only npz is left") {
+  ModelConfig config = small_gpt2();
+  config.norm = NormKind::rms;
+  config.positions = Positions::rotary;
+  config.activation = Activation::swiglu;
+  config.scores = ScoreForm::bilinear;
+  config.scaled_scores = false;
+  config.query_key_norm = config.smeared_keys = true;
+  const std::string settings =
+      "\n  model.norm = rms\n  model.positions = rotary\n  model.activation = swiglu\n  model.scores = "
+      "bilinear"
+      "\n  model.scaled_scores = false\n  model.query_key_norm = true\n  model.smeared_keys = true";
+  CHECK(beyond_gpt2(config) == settings);
+  CHECK(complaint_of([&] { require_gpt2_layout(config, "x"); }) ==
+        "[x] this model cannot be said in the GPT-2 layout:" + settings + "\nexport it as npz");
+  CHECK(beyond_gpt2(small_gpt2()).empty());
+  config = small_gpt2();
+  config.attention = AttentionForm::tiled;
+  CHECK(beyond_gpt2(config).empty());
 }

@@ -35,9 +35,9 @@ TEST_CASE("PyTorch computes the same from a model exported for TransformerLens, 
   std::vector<ModelConfig> configs = variants(small_gpt2());
   for (const ModelConfig& config : variants(attention_only())) configs.push_back(config);
   configs.push_back(attention_only());
-  configs.back().layer_norm = true;
+  configs.back().norm = NormKind::layer;
   configs.push_back(small_gpt2());
-  configs.back().layer_norm = false;
+  configs.back().norm = NormKind::none;
   for (const ModelConfig& config : configs) {
     if (config.layers == 0 || config.width % config.heads != 0) continue;
     all.push_back({random_model(config, 5), folder / std::to_string(all.size())});
@@ -138,4 +138,15 @@ TEST_CASE("each head has its own part of queries, keys, values and of the way ou
     for (Index d = 0; d < 4; ++d)
       for (Index c = 0; c < 8; ++c) unequal += out(h, d, c) == output(c, h * 4 + d) ? 0 : 1;
   CHECK(unequal == 0);
+}
+
+TEST_CASE("a model that TransformerLens has no names for is refused, and nothing is written") {
+  const Folder folder;
+  ModelConfig config = attention_only();
+  config.positions = Positions::alibi;
+  CHECK(
+      complaint_of([&] { export_transformer_lens(random_model(config), folder / "out"); }) ==
+      "[transformer-lens] this model cannot be said in that format:\n  model.positions = alibi\nexport it as "
+      "npz");
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }

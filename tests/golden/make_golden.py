@@ -51,7 +51,7 @@ width = 16
 heads = 4
 layers = 2
 feed_forward = 24
-layer_norm = true
+norm = "layer"
 qkv_bias = true
 bias = true
 tied = true
@@ -110,7 +110,7 @@ class FeedForward(nn.Module):
 
 
 def layer_norm_or_nothing(model):
-    return LayerNorm(model["width"], model["bias"]) if model.get("layer_norm") else nn.Identity()
+    return LayerNorm(model["width"], model["bias"]) if model.get("norm") == "layer" else nn.Identity()
 
 
 class Block(nn.Module):

@@ -45,7 +45,10 @@ doctest::Approx near(double value) { return doctest::Approx(value).epsilon(20 * 
 }  // namespace
 
 TEST_CASE("the parts sum to the logit on every kind of position, and above the mean too") {
-  for (const ModelConfig& config : {attention_only(), everything_on()}) {
+  ModelConfig with_rms = everything_on();
+  with_rms.norm = NormKind::rms;
+  with_rms.positions = Positions::alibi;
+  for (const ModelConfig& config : {attention_only(), everything_on(), with_rms}) {
     const Transformer model = random_model(config);
     const Batch batch = some_batch();
     const Attribution attribution = attribute_logits(model, batch);
@@ -87,7 +90,7 @@ TEST_CASE("the part of a head of the last layer is what its zeroing takes away")
 TEST_CASE("parts of embeddings, biases and feed-forward are what writes along the read-out") {
   // Without layer norms every part is a plain product with the read-out's row.
   ModelConfig config = everything_on();
-  config.layer_norm = false;
+  config.norm = NormKind::none;
   const Transformer model = random_model(config);
   const Batch batch = some_batch();
   Recorder recorder({feed_forward_output(1)});

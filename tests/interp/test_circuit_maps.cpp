@@ -14,13 +14,9 @@ namespace {
 constexpr Index kVocabulary = 7;
 constexpr Index kContext = 6;
 
-Transformer some_model(bool layer_norm = false) {
-  return random_model({.vocabulary = kVocabulary,
-                       .context = kContext,
-                       .width = 8,
-                       .heads = 2,
-                       .layers = 3,
-                       .layer_norm = layer_norm});
+Transformer some_model(NormKind norm = NormKind::none) {
+  return random_model(
+      {.vocabulary = kVocabulary, .context = kContext, .width = 8, .heads = 2, .layers = 3, .norm = norm});
 }
 
 const CircuitMap& find(const CircuitMaps& maps, CircuitMapKind kind, Index layer, Index head) {
@@ -71,8 +67,8 @@ TEST_CASE("every head has its maps, and one of composition from the layer after 
 }
 
 TEST_CASE("the maps come to the numbers that the circuits' tables hold") {
-  for (const bool layer_norm : {false, true}) {
-    const Transformer model = some_model(layer_norm);
+  for (const NormKind norm : {NormKind::none, NormKind::layer, NormKind::rms}) {
+    const Transformer model = some_model(norm);
     const CircuitMaps maps = circuit_maps(model, {});
     const Circuits circuits = circuits_of(model);
     for (const HeadCircuits& head : circuits.heads) {

@@ -46,7 +46,7 @@ std::vector<std::vector<double>> full_ov(const Transformer& model, const HeadWei
       double logit = 0;
       for (Index c = 0; c < width; ++c) {
         double x = written[static_cast<std::size_t>(c)];
-        if (config.layer_norm)
+        if (config.norm == NormKind::layer)
           x = (x - mean) * static_cast<double>(parameter_value(model, "final_norm.gain")(c));
         logit += x * static_cast<double>(readout(u, c));
       }
@@ -200,6 +200,32 @@ TEST_CASE("QK is divided by the root of the head's width, and its numbers are of
   }
   CHECK(sum == doctest::Approx(trace).epsilon(10 * kRounding));
   CHECK(singular == doctest::Approx(squares).epsilon(10 * kRounding));
+}
+
+TEST_CASE(
+    "where scores are no product of queries and keys, what rests on one is missing, and the rest is there") {
+  ModelConfig normed = attention_only();
+  normed.query_key_norm = true;
+  ModelConfig additive = attention_only();
+  additive.scores = ScoreForm::additive;
+  for (const ModelConfig& config : {normed, additive}) {
+    const Transformer model = random_model(config);
+    const Circuits circuits = circuits_of(model);
+    for (const HeadCircuits& head : circuits.heads) {
+      CHECK(std::isnan(head.previous_token));
+      CHECK(head.qk.empty());
+      CHECK(head.qk_singular.empty());
+      CHECK(head.ov.size() == 3);
+      CHECK(std::isfinite(head.copying_eigenvalues));
+    }
+    for (const HeadPair& pair : circuits.pairs) {
+      CHECK(std::isnan(pair.scores[static_cast<std::size_t>(Composition::queries)]));
+      CHECK(std::isnan(pair.scores[static_cast<std::size_t>(Composition::keys)]));
+      CHECK(pair.scores[static_cast<std::size_t>(Composition::values)] > 0);
+      CHECK(std::isnan(pair.tokens.difference));
+    }
+    for (const double score : k_composition_scores(model)) CHECK(std::isnan(score));
+  }
 }
 
 TEST_CASE("every pair of a head and an earlier one is there once, with its scores and its baseline") {

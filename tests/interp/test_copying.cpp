@@ -48,7 +48,7 @@ double plain_copying(const Transformer& model, Index layer, Index head) {
           double& logit = logits[static_cast<std::size_t>(t)];
           for (Index c = 0; c < width; ++c) {
             double x = written[static_cast<std::size_t>(c)];
-            if (config.layer_norm)
+            if (config.norm == NormKind::layer)
               x = (x - mean_written) * static_cast<double>(parameter_value(model, "final_norm.gain")(c));
             logit += x * static_cast<double>(readout(t, c));
           }

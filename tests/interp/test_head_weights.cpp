@@ -2,7 +2,9 @@
 
 #include "support/functions.h"
 #include "support/models.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/nn/recorder.h"
+#include "tapehead/nn/sinusoids.h"
 
 using namespace tapehead;
 using namespace tapehead::testing;
@@ -26,26 +28,26 @@ Tensor columns(const Tensor& x, Index first, Index count) {
   return part;
 }
 
-ModelConfig with_norms() {
+ModelConfig with_norms(NormKind norm = NormKind::layer) {
   ModelConfig config = attention_only();
-  config.layer_norm = true;
+  config.norm = norm;
   return config;
 }
 
-/// Multiplies every row by what a layer norm would.
-Tensor times_scale(Tensor x, const Tensor& stream) {
+/// Multiplies every row by what a norm would.
+Tensor times_scale(Tensor x, const Tensor& stream, NormKind norm) {
   const Index width = stream.shape()[1];
   for (Index i = 0; i < x.shape()[0]; ++i)
     for (Index j = 0; j < x.shape()[1]; ++j)
       x(i, j) *= static_cast<Real>(
-          LayerNorm::scale_of({stream.data() + i * width, static_cast<std::size_t>(width)}));
+          Norm::scale_of(norm, {stream.data() + i * width, static_cast<std::size_t>(width)}));
   return x;
 }
 
 }  // namespace
 
 TEST_CASE("a head's matrices make its queries, keys and values of the stream, with a layer norm too") {
-  for (const ModelConfig& config : {attention_only(), with_norms()}) {
+  for (const ModelConfig& config : {attention_only(), with_norms(), with_norms(NormKind::rms)}) {
     const Transformer model = random_model(config);
     Recorder recorder({residual_before(1), queries(1), keys(1), values(1)});
     evaluate(model, some_batch(), {recorder});
@@ -56,13 +58,36 @@ TEST_CASE("a head's matrices make its queries, keys and values of the stream, wi
       CHECK(weights.head == head);
       const auto check_part = [&](const Tensor& matrix, const Site& site) {
         Tensor expected = product(stream, matrix);
-        if (config.layer_norm) expected = times_scale(std::move(expected), stream);
+        expected = times_scale(std::move(expected), stream, config.norm);
         check_close(columns(rows(recorder.at(site)), 3 * head, 3), expected);
       };
       check_part(weights.query, queries(1));
       check_part(weights.key, keys(1));
       check_part(weights.value, values(1));
     }
+  }
+}
+
+TEST_CASE("bilinear and unscaled scores are queries and keys through their matrices, divided by the root") {
+  for (const bool scaled : {true, false}) {
+    ModelConfig config = attention_only();
+    config.scores = ScoreForm::bilinear;
+    config.scaled_scores = scaled;
+    const Transformer model = random_model(config);
+    Recorder recorder({residual_before(1), pattern(1)});
+    evaluate(model, some_batch(), {recorder});
+    const Tensor stream = recorder.at(residual_before(1));
+    const Index length = stream.shape()[1];
+    const HeadWeights head = head_weights(model, 1, 1);
+    const auto times = [&](const Tensor& matrix) {
+      return Variable(product(rows(stream), matrix).reshaped({stream.shape()[0], length, 3}));
+    };
+    const Tensor expected = attention_pattern(times(head.query), times(head.key), 1).value();
+    const Tensor seen = recorder.at(pattern(1));
+    for (Index b = 0; b < stream.shape()[0]; ++b)
+      for (Index i = 0; i < length; ++i)
+        for (Index j = 0; j < length; ++j)
+          CHECK(seen(b, 1, i, j) == doctest::Approx(expected(b, 0, i, j)).epsilon(10 * kRounding));
   }
 }
 
@@ -80,14 +105,14 @@ TEST_CASE("heads' outputs through their matrices sum to what attention adds") {
 
 TEST_CASE("the stream before the read-out's rows makes the logits, with a final layer norm too") {
   for (const bool tied : {false, true})
-    for (ModelConfig config : {attention_only(), with_norms()}) {
+    for (ModelConfig config : {attention_only(), with_norms(), with_norms(NormKind::rms)}) {
       config.tied = tied;
       const Transformer model = random_model(config);
       Recorder recorder({residual_after(1), logits_site()});
       evaluate(model, some_batch(), {recorder});
       const Tensor stream = rows(recorder.at(residual_after(1)));
       Tensor read = before_readout(model, stream);
-      if (config.layer_norm) read = times_scale(std::move(read), stream);
+      read = times_scale(std::move(read), stream, config.norm);
       const Tensor readout = parameter_value(model, readout_name(config));
       check_close(rows(recorder.at(logits_site())), product_transposed(read, readout));
       const HeadWeights head = head_weights(model, 1, 1);
@@ -131,8 +156,10 @@ TEST_CASE("positions are the first rows of their table, sines, or none") {
   for (Index i = 0; i < vectors.count(); ++i) CHECK(vectors.data()[i] == table.data()[i]);
   config.positions = Positions::sinusoidal;
   CHECK(same_bits(position_vectors(random_model(config), 4), sinusoids(4, 6)));
-  config.positions = Positions::none;
-  CHECK(position_vectors(random_model(config), 4).count() == 0);
+  for (const Positions positions : {Positions::alibi, Positions::none}) {
+    config.positions = positions;
+    CHECK(position_vectors(random_model(config), 4).count() == 0);
+  }
 }
 
 TEST_CASE("what a model does not have cannot be asked of it") {

@@ -31,7 +31,7 @@ Transformer growing_stream() {
                      .width = 4,
                      .heads = 1,
                      .layers = 1,
-                     .layer_norm = true,
+                     .norm = NormKind::layer,
                      .bias = true,
                      .positions = Positions::none},
                     1);

@@ -268,7 +268,7 @@ TEST_CASE("a path patch changes what the receiver reads by what the sender write
 TEST_CASE("on a path to the logits all later attention and feed-forward parts stay corrupted") {
   // With every later write held, the final stream moves by the sender's write alone.
   ModelConfig config = everything_on();
-  config.layer_norm = false;
+  config.norm = NormKind::none;
   const Transformer model = random_model(config);
   const PatchingPairs pairs = liked_by(model, sampled_pairs());
   const auto recorded = [&](const Tokens& tokens, const Site& site) {

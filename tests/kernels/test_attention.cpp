@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "support/functions.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
-#include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/tensor/memory.h"
 
@@ -240,7 +240,7 @@ TEST_CASE("the gradient of scores is that of its softmax, whatever lay in the me
       spoil_memory(length * length);
       Tensor dq(q.shape()), dk(k.shape());
       kernels::attention_pattern_backward(dq.data(), dk.data(), dpattern.data(), pattern.data(), q.data(),
-                                          k.data(), causal, {2, length, 3, 4});
+                                          k.data(), Real(0.5), causal, {2, length, 3, 4});
       const auto [expected_dq, expected_dk] = score_gradients(dpattern, pattern, q, k);
       check_close(dq, expected_dq);
       check_close(dk, expected_dk);
@@ -431,7 +431,7 @@ TEST_CASE("the attention kernels never read their output, and add to gradients")
   const Tensor v({2}, {2, 4});
   Tensor p({2, 2}, {nan, nan, nan, nan});
   Tensor z({2}, {nan, nan});
-  kernels::attention_pattern_forward(p.data(), q.data(), q.data(), true, nullptr, sizes);
+  kernels::attention_pattern_forward(p.data(), q.data(), q.data(), {}, {}, sizes);
   check_close(p, {2, 2}, {1, 0, 0.5, 0.5}, 0);
   kernels::attention_mix_forward(z.data(), p.data(), v.data(), {true}, sizes);
   check_close(z, {2}, {2, 3}, 0);
@@ -446,7 +446,7 @@ TEST_CASE("the attention kernels never read their output, and add to gradients")
   const Tensor k({2}, {1, 3});
   Tensor dq({2}, {10, 10});
   Tensor dk({2}, {10, 10});
-  kernels::attention_pattern_backward(dq.data(), dk.data(), dp.data(), p.data(), k.data(), k.data(), true,
+  kernels::attention_pattern_backward(dq.data(), dk.data(), dp.data(), p.data(), k.data(), k.data(), 1, true,
                                       sizes);
   check_close(dq, {2}, {10, 11}, 0);  // of the second row's scores: -0.5 and 0.5
   check_close(dk, {2}, {8.5, 11.5}, 0);

@@ -101,13 +101,13 @@ Kernel attention_pattern(Index length, bool causal) {
   Mask visible(2, length, 1);
   visible(1, 0) = 0;
   Tensor p(Shape{2, 2, length, length});
-  kernels::attention_pattern_forward(p.data(), q.data(), k.data(), causal, visible.data(), sizes);
+  kernels::attention_pattern_forward(p.data(), q.data(), k.data(), {}, {causal, visible.data()}, sizes);
   return {causal ? "attention_pattern, causal" : "attention_pattern",
           {q.count(), k.count()},
           0,
           [=, dp = random_tensor(p.shape(), 3)](const std::vector<Sink>& to) {
-            kernels::attention_pattern_backward(to[0], to[1], dp.data(), p.data(), q.data(), k.data(), causal,
-                                                sizes);
+            kernels::attention_pattern_backward(to[0], to[1], dp.data(), p.data(), q.data(), k.data(), 1,
+                                                causal, sizes);
           }};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/modules.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/gradient_check.h"
 #include "tapehead/autograd/matmul.h"

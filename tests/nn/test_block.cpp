@@ -18,7 +18,7 @@ const ModelConfig kFull{.context = 5,
                         .heads = 2,
                         .layers = 3,
                         .feed_forward = 8,
-                        .layer_norm = true,
+                        .norm = NormKind::layer,
                         .qkv_bias = true,
                         .bias = true};
 const ModelConfig kAttentionOnly{.context = 5, .width = 6, .heads = 2, .layers = 3};

@@ -40,6 +40,36 @@ TEST_CASE("a feed-forward part is output(gelu(input(x))), in the form of GELU it
   }
 }
 
+TEST_CASE("a gated feed-forward part is output(SiLU(gate(x)) * input(x)), with a gate of its own") {
+  Parameters parameters;
+  const FeedForward part(Scope(parameters), {.width = 4, .hidden = 9, .activation = Activation::swiglu});
+  CHECK(testing::listing_of(parameters) ==
+        "gate.weight (9, 4) 36\n"
+        "gate.bias (9) 9\n"
+        "input.weight (9, 4) 36\n"
+        "input.bias (9) 9\n"
+        "output.weight (4, 9) 36\n"
+        "output.bias (4) 4\n");
+  parameters.initialise(1);
+  testing::shake(parameters);
+  const auto value = [&](const char* name) { return constant(parameters.find(name)); };
+  const Variable x(testing::random_tensor({2, 3, 4}, 1));
+  const Variable hidden = swiglu(linear(x, value("gate.weight"), value("gate.bias")),
+                                 linear(x, value("input.weight"), value("input.bias")));
+  CHECK(testing::same_bits(part(Pass(), x).value(),
+                           linear(hidden, value("output.weight"), value("output.bias")).value()));
+}
+
+DOUBLE_TEST_CASE("a gated feed-forward part passes the gradient check") {
+  Parameters parameters;
+  const FeedForward part(Scope(parameters), {.width = 4, .hidden = 9, .activation = Activation::swiglu});
+  parameters.initialise(1);
+  testing::shake(parameters);
+  CHECK(testing::module_error(
+            parameters, [&](Pass& pass, const Variable& x) { return part(pass, x); },
+            testing::random_tensor({2, 3, 4}, 1)) < 1e-6);
+}
+
 DOUBLE_TEST_CASE("a feed-forward part passes the gradient check") {
   for (const GeluForm form : {GeluForm::tanh, GeluForm::erf})
     for (const bool bias : {true, false}) {

@@ -28,10 +28,12 @@ const Tokens kText = random_tokens(1, kContext, 7, 1);
 
 std::vector<ModelConfig> every_kind() {
   std::vector<ModelConfig> configs{kAttentionOnly, kEverything};
-  for (const Positions positions : {Positions::sinusoidal, Positions::none}) {
+  for (const Positions positions :
+       {Positions::sinusoidal, Positions::rotary, Positions::alibi, Positions::none}) {
     configs.push_back(kEverything);
     configs.back().positions = positions;
   }
+  for (ModelConfig& config : testing::other_options(kEverything)) configs.push_back(std::move(config));
   return configs;
 }
 

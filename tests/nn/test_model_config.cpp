@@ -93,4 +93,26 @@ TEST_CASE("sizes that do not fit together are refused by both their names") {
                        "[model] expected width to be divisible by heads, got width 8 and 3 heads", Error);
 }
 
+TEST_CASE("a config says what becomes of positions and scores") {
+  ModelConfig config = kAttentionOnly;
+  CHECK(adds_positions(config));
+  CHECK(has_bilinear_scores(config));
+  CHECK(score_scale(config) == 0.5);
+  config.scores = ScoreForm::bilinear;
+  config.positions = Positions::sinusoidal;
+  CHECK(adds_positions(config));
+  CHECK(has_bilinear_scores(config));
+  config.scores = ScoreForm::additive;
+  CHECK_FALSE(has_bilinear_scores(config));
+  config.scores = ScoreForm::dot;
+  config.query_key_norm = true;
+  config.scaled_scores = false;
+  CHECK_FALSE(has_bilinear_scores(config));
+  CHECK(score_scale(config) == 1);
+  for (const Positions positions : {Positions::rotary, Positions::alibi, Positions::none}) {
+    config.positions = positions;
+    CHECK_FALSE(adds_positions(config));
+  }
+}
+
 }  // namespace tapehead

@@ -2,8 +2,8 @@
 
 #include "support/functions.h"
 #include "support/models.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
-#include "tapehead/autograd/fused.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/edits.h"
 #include "tapehead/train/evaluate.h"

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "support/testing.h"
 #include "tapehead/base/require.h"
 
@@ -77,6 +80,19 @@ TEST_CASE("a head that this model does not have is refused with the range of tho
   CHECK_THROWS_AS(require_site(head_output(1, -2), kAttentionOnly), Error);
   CHECK_THROWS_WITH_AS(require_site({SiteKind::residual_after, 0, 0}, kAttentionOnly),
                        "[site] blocks.0.residual_after has no heads", Error);
+}
+
+TEST_CASE("the tiled attention has no pattern site, and says which setting has it") {
+  ModelConfig config = kFull;
+  config.attention = AttentionForm::tiled;
+  const std::vector<Site> sites = sites_of(config);
+  CHECK(std::find(sites.begin(), sites.end(), pattern(0)) == sites.end());
+  CHECK(sites.size() + 1 == sites_of(kFull).size());
+  CHECK_THROWS_WITH_AS(
+      require_site(pattern(0, 1), config),
+      "[site] blocks.0.attention.pattern is never held by the tiled attention of this model; "
+      "set model.attention to pattern, which holds it and changes no parameter",
+      Error);
 }
 
 }  // namespace tapehead

@@ -27,12 +27,14 @@ using testing::kEverything;
 /// Models that differ in every part.
 std::vector<ModelConfig> every_kind() {
   std::vector<ModelConfig> configs{kAttentionOnly, kEverything};
-  for (const Positions positions : {Positions::sinusoidal, Positions::none}) {
+  for (const Positions positions :
+       {Positions::sinusoidal, Positions::rotary, Positions::alibi, Positions::none}) {
     configs.push_back(kEverything);
     configs.back().positions = positions;
     configs.back().gelu = GeluForm::tanh;
     configs.back().tied = positions == Positions::none;
   }
+  for (ModelConfig& config : testing::other_options(kEverything)) configs.push_back(std::move(config));
   configs.push_back(kAttentionOnly);
   configs.back().layers = 0;
   return configs;
@@ -76,6 +78,7 @@ DOUBLE_TEST_CASE("every kind of model passes the gradient check") {
 
 DOUBLE_TEST_CASE("every kind of model passes the gradient check with dropout at a fixed stream") {
   for (ModelConfig config : every_kind()) {
+    if (config.attention == AttentionForm::tiled) continue;  // it has no weights to drop
     config.dropout = 0.3;
     Transformer model(config, 1);
     testing::shake(model.parameters());
@@ -269,6 +272,28 @@ TEST_CASE("learned positions are rows of their table, sinusoidal ones sines and 
   check_close(added(Positions::none), Tensor(Shape{6, 8}), 0);
 }
 
+TEST_CASE("padding on the left changes no logits, in any kind of model") {
+  for (const ModelConfig& config : every_kind()) {
+    const Transformer model(config, 1);
+    const Tensor plain = logits_of(model, kTokens.rows(0, 1).rows(0, 1));
+    for (const Index padding : {1, 3}) {
+      const Index count = 6 - padding;
+      Tokens padded(2, 6, 0);
+      Mask visible(2, 6, 0);
+      for (Index t = 0; t < count; ++t) {
+        padded(0, padding + t) = kTokens(0, t);
+        padded(1, t) = kTokens(0, t);  // and on the right, beside it
+        visible(0, padding + t) = visible(1, t) = 1;
+      }
+      const Tensor logits = logits_of(model, padded, visible);
+      for (Index t = 0; t < count; ++t) {
+        check_close(position(logits, 0, padding + t), position(plain, 0, t), 10 * testing::kRounding);
+        check_close(position(logits, 1, t), position(plain, 0, t), 10 * testing::kRounding);
+      }
+    }
+  }
+}
+
 TEST_CASE("without positions one layer cannot tell the order of what came before") {
   ModelConfig config = kAttentionOnly;
   config.layers = 1;
@@ -381,7 +406,7 @@ TEST_CASE("the formula for the number of parameters gives how many there are") {
     for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
       config.bias = (options & 1) != 0;
       config.qkv_bias = (options & 2) != 0;
-      config.layer_norm = (options & 4) != 0;
+      if ((options & 4) != 0) config.norm = NormKind::none;
       CHECK(count_parameters(config) == static_cast<double>(Transformer(config, 1).parameters().count()));
     }
 }

@@ -11,7 +11,7 @@ ModelConfig attention_only() { return {.vocabulary = 7, .context = 10, .width = 
 ModelConfig everything_on() {
   ModelConfig config = attention_only();
   config.feed_forward = 5;
-  config.layer_norm = true;
+  config.norm = NormKind::layer;
   config.qkv_bias = true;
   config.bias = true;
   config.tied = true;

@@ -9,6 +9,37 @@
 
 namespace tapehead::testing {
 
+std::vector<ModelConfig> other_options(const ModelConfig& config) {
+  std::vector<ModelConfig> configs;
+  const auto add = [&](const auto& change) {
+    configs.push_back(config);
+    change(configs.back());
+  };
+  add([](ModelConfig& c) {
+    c.norm = NormKind::rms;
+    c.activation = Activation::swiglu;
+  });
+  add([](ModelConfig& c) { c.scores = ScoreForm::bilinear; });
+  add([](ModelConfig& c) {
+    c.scores = ScoreForm::additive;
+    c.positions = Positions::alibi;
+  });
+  add([](ModelConfig& c) {
+    c.scaled_scores = false;
+    c.smeared_keys = true;
+  });
+  add([](ModelConfig& c) {
+    c.query_key_norm = true;
+    c.positions = Positions::rotary;
+  });
+  add([](ModelConfig& c) {
+    c.attention = AttentionForm::tiled;
+    c.dropout = 0;
+    c.positions = Positions::alibi;
+  });
+  return configs;
+}
+
 void shake(Parameters& parameters) {
   Generator generator(99);
   for (Real& value : parameters.change()) value += static_cast<Real>(0.3 * generator.normal());

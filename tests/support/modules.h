@@ -19,13 +19,17 @@ inline const ModelConfig kEverything{.vocabulary = 7,
                                      .heads = 2,
                                      .layers = 2,
                                      .feed_forward = 12,
-                                     .layer_norm = true,
+                                     .norm = NormKind::layer,
                                      .qkv_bias = true,
                                      .bias = true,
                                      .tied = true,
                                      .dropout = 0.3,
                                      .gelu = GeluForm::erf,
                                      .initialisation = Initialisation::gpt2};
+
+/// A config changed in each option that has a test of its own, one or a few at a time: norm, activation, what
+/// becomes of queries and keys, and the form of attention.
+std::vector<ModelConfig> other_options(const ModelConfig& config);
 
 /// Adds noise to every parameter, so that no bias is 0 and no gain 1.
 void shake(Parameters& parameters);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
@@ -79,30 +80,33 @@ void add_position_wise(std::vector<Op>& ops) {
   const Tensor weight = random_tensor({5, 4}, 12);
   const Tensor gain = random_tensor({4}, 13);
   const Tensor bias = random_tensor({4}, 14);
-  ops.insert(ops.end(),
-             {{"linear",
-               {x, weight, random_tensor({5}, 15)},
-               [](const Inputs& in) { return linear(in[0], in[1], in[2]); }},
-              {"linear without bias", {x, weight}, [](const Inputs& in) { return linear(in[0], in[1]); }},
-              {"embedding",
-               {weight},
-               [](const Inputs& in) {
-                 return embedding(in[0], Tokens(2, 3, {1, 1, 0, 4, 1, 4}));
-               }},
-              {"layer_norm",
-               {x, gain, bias},
-               [](const Inputs& in) { return layer_norm(in[0], in[1], in[2], kEpsilon); }},
-              {"layer_norm without bias",
-               {x, gain},
-               [](const Inputs& in) { return layer_norm(in[0], in[1], {}, kEpsilon); }},
-              {"dropout",
-               {x},
-               [](const Inputs& in) {
-                 Generator generator(1, Purpose::dropout);
-                 return dropout(in[0], 0.4, generator);
-               }},
-              {"gelu in its tanh form", {x}, [](const Inputs& in) { return gelu(in[0], GeluForm::tanh); }},
-              {"gelu in its erf form", {x}, [](const Inputs& in) { return gelu(in[0], GeluForm::erf); }}});
+  ops.insert(
+      ops.end(),
+      {{"linear",
+        {x, weight, random_tensor({5}, 15)},
+        [](const Inputs& in) { return linear(in[0], in[1], in[2]); }},
+       {"linear without bias", {x, weight}, [](const Inputs& in) { return linear(in[0], in[1]); }},
+       {"embedding",
+        {weight},
+        [](const Inputs& in) {
+          return embedding(in[0], Tokens(2, 3, {1, 1, 0, 4, 1, 4}));
+        }},
+       {"layer_norm",
+        {x, gain, bias},
+        [](const Inputs& in) { return layer_norm(in[0], in[1], in[2], kEpsilon); }},
+       {"layer_norm without bias",
+        {x, gain},
+        [](const Inputs& in) { return layer_norm(in[0], in[1], {}, kEpsilon); }},
+       {"rms_norm", {x, gain}, [](const Inputs& in) { return rms_norm(in[0], in[1], kEpsilon); }},
+       {"swiglu", {x, random_tensor({2, 3, 4}, 16)}, [](const Inputs& in) { return swiglu(in[0], in[1]); }},
+       {"dropout",
+        {x},
+        [](const Inputs& in) {
+          Generator generator(1, Purpose::dropout);
+          return dropout(in[0], 0.4, generator);
+        }},
+       {"gelu in its tanh form", {x}, [](const Inputs& in) { return gelu(in[0], GeluForm::tanh); }},
+       {"gelu in its erf form", {x}, [](const Inputs& in) { return gelu(in[0], GeluForm::erf); }}});
 }
 
 void add_attention(std::vector<Op>& ops) {
@@ -127,6 +131,37 @@ void add_attention(std::vector<Op>& ops) {
        {"attention_mix",
         {random_tensor({2, 2, 3, 3}, 23), random_tensor({2, 3, 4}, 24)},
         [](const Inputs& in) { return attention_mix(in[0], in[1]); }}});
+}
+
+/// What may become of queries, keys and scores on the way to the pattern.
+void add_scores(std::vector<Op>& ops) {
+  const Tensor queries = random_tensor({2, 2, 4}, 41);
+  const Tensor keys = random_tensor({2, 3, 4}, 42);
+  const Tensor angles({3, 2}, {0, 1, Real(0.6), Real(0.8), Real(-0.8), Real(0.6)});
+  const Scoring sloping{.scale = 0.7, .slopes = {Real(0.5), Real(0.25)}};
+  const Mask padding(2, 3, {0, 1, 1, 0, 0, 0});
+  ops.insert(
+      ops.end(),
+      {{"attention_pattern with slopes",
+        {queries, keys},
+        [=](const Inputs& in) { return attention_pattern(in[0], in[1], 2, {}, sloping); }},
+       {"additive_scores",
+        {queries, keys, random_tensor({2, 2}, 43)},
+        [](const Inputs& in) { return additive_scores(in[0], in[1], in[2], true); }},
+       {"additive_scores of all keys",
+        {queries, keys, random_tensor({1, 4}, 44)},
+        [](const Inputs& in) { return additive_scores(in[0], in[1], in[2], false); }},
+       {"attention_weights",
+        {random_tensor({2, 2, 2, 3}, 45)},
+        [=](const Inputs& in) { return attention_weights(in[0], {.visible = padding}, sloping.slopes); }},
+       {"attention_weights without the causal mask",
+        {random_tensor({2, 1, 3, 3}, 46)},
+        [=](const Inputs& in) { return attention_weights(in[0], {.causal = false, .visible = padding}); }},
+       {"head_linear",
+        {keys, random_tensor({4, 2}, 47)},
+        [](const Inputs& in) { return head_linear(in[0], in[1]); }},
+       {"rotary", {keys}, [=](const Inputs& in) { return rotary(in[0], Variable(angles)); }},
+       {"smear", {keys, random_tensor({2}, 48)}, [](const Inputs& in) { return smear(in[0], in[1]); }}});
 }
 
 void add_cross_entropy(std::vector<Op>& ops) {
@@ -154,6 +189,7 @@ std::vector<Op> fused_ops() {
   std::vector<Op> ops;
   add_position_wise(ops);
   add_attention(ops);
+  add_scores(ops);
   add_cross_entropy(ops);
   return ops;
 }

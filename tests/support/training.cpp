@@ -12,7 +12,7 @@ Config tiny_config() {
                   .heads = 2,
                   .layers = 2,
                   .feed_forward = 12,
-                  .layer_norm = true,
+                  .norm = NormKind::layer,
                   .qkv_bias = true,
                   .bias = true,
                   .tied = true,

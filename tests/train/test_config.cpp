@@ -39,7 +39,7 @@ TEST_CASE("a config that gives nothing is the defaults") {
 TEST_CASE("a config sets what it gives and leaves the rest") {
   Config expected;
   expected.model.layers = 3;
-  expected.model.layer_norm = true;
+  expected.model.norm = NormKind::layer;
   expected.model.positions = Positions::none;
   expected.task.name = "fixed_period_sequence";
   expected.train.betas = {0.5, 0.25};
@@ -49,7 +49,7 @@ TEST_CASE("a config sets what it gives and leaves the rest") {
     train.betas = [0.5, 0.25]
     [model]
     layers = 3
-    layer_norm = true
+    norm = "layer"
     positions = "none"
     [task]
     name = "fixed_period_sequence"
@@ -356,7 +356,7 @@ TEST_CASE("a saved config reads back as the same config") {
                   .heads = 12,
                   .layers = 12,
                   .feed_forward = 3072,
-                  .layer_norm = true,
+                  .norm = NormKind::layer,
                   .qkv_bias = true,
                   .bias = true,
                   .tied = true,

@@ -35,6 +35,39 @@ TEST_CASE("sizes that no memory holds are broken rules of their own fields") {
   CHECK(broken(config) == Fields{"task.length"});
 }
 
+TEST_CASE("the tiled attention needs no memory for patterns") {
+  Config config;
+  config.task.length = config.model.context = 300'000;
+  config.train.batch = config.train.evaluation_sequences = 1;
+  CHECK(broken(config) == Fields{"task.length"});
+  config.model.attention = AttentionForm::tiled;
+  CHECK(broken(config).empty());
+}
+
+TEST_CASE("positions, scores and attention that cannot go together are broken rules") {
+  Config config;
+  config.model.positions = Positions::rotary;
+  CHECK(broken(config).empty());
+  config.model.heads = 64;
+  CHECK(broken(config) == Fields{"model.positions"});
+  config.model.heads = 2;
+  config.model.scores = ScoreForm::additive;
+  CHECK(broken(config) == Fields{"model.positions"});
+  config.model.positions = Positions::alibi;
+  CHECK(broken(config).empty());
+  config.model.attention = AttentionForm::tiled;
+  CHECK(broken(config) == Fields{"model.attention"});
+  config.model.scores = ScoreForm::bilinear;
+  CHECK(broken(config).empty());
+  config.model.dropout = 0.1;
+  CHECK(broken(config) == Fields{"model.attention"});
+  config.model.dropout = 0;
+  config.train.ring_snapshots = 4;
+  config.train.ring_interval = 10;
+  config.train.ring_score = "previous_token";
+  CHECK(broken(config) == Fields{"train.ring_score"});
+}
+
 TEST_CASE("a text needs a file and a tokenizer") {
   Config config;
   config.task.name = "text";

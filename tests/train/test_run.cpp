@@ -334,7 +334,7 @@ TEST_CASE("a run that was removed, or replaced by another, is not written into a
 
 TEST_CASE("an evaluation whose loss is not finite ends the run with the op that made it, and is not saved") {
   Config config = tiny_config();
-  config.model.layer_norm = false;
+  config.model.norm = NormKind::none;
   config.train.optimizer = "sgd";
   config.train.clip = 0;
   config.train.warmup = 0;

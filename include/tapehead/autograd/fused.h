@@ -1,4 +1,5 @@
-/// The ops that a transformer is made of, each one kernel forward and one backward.
+/// The ops that a transformer is made of, but for those of attention: each one kernel forward and one
+/// backward.
 ///
 /// Each is the same function as a short formula in elementary ops, and is tested against it. All throw Error
 /// for shapes that do not fit, naming the op, what was expected and what came.
@@ -21,6 +22,9 @@ Variable embedding(const Variable& table, const Tokens& ids);
 /// the population's. gain and bias (C); bias may be none.
 Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon);
 
+/// x / sqrt(mean of x² + epsilon) * gain over the last axis (Zhang and Sennrich 2019, equation 4). gain (C).
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon);
+
 /// Sets each number to 0 with probability p and scales the others by 1/(1 - p), so that the expected value
 /// stays (Srivastava et al. 2014, section 10). p = 0 is the identity, p = 1 gives zeros; others throw Error.
 Variable dropout(const Variable& x, double p, Generator& generator);
@@ -28,20 +32,8 @@ Variable dropout(const Variable& x, double p, Generator& generator);
 /// x Φ(x) (Hendrycks and Gimpel 2016).
 Variable gelu(const Variable& x, GeluForm form);
 
-/// Which keys a query may see. A key must be allowed by both.
-struct AttentionMask {
-  bool causal = true;  ///< none after the query's own position
-  Mask visible;        ///< (B, K), 1 for a real key, 0 for padding; empty: all are real
-};
-
-/// softmax(q kᵀ / sqrt(D)), (B, H, T, K), from queries (B, T, H*D) and keys (B, K, H*D) (Vaswani et al. 2017,
-/// equation 1). K is T or more: the queries are those of the last T positions. A query that may see no key
-/// has weights 0, and passes no gradient.
-Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
-                           const AttentionMask& mask = {});
-
-/// pattern (B, H, T, K) times values (B, K, H*D), head by head: (B, T, H*D).
-Variable attention_mix(const Variable& pattern, const Variable& values);
+/// SiLU(gate) * x, number by number, with SiLU(g) = g / (1 + exp(-g)) (Shazeer 2020, equation 6).
+Variable swiglu(const Variable& gate, const Variable& x);
 
 /// Targets that count for nothing.
 inline constexpr std::int32_t kIgnored = -1;

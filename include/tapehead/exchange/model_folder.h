@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tapehead/autograd/parameters.h"
+#include "tapehead/nn/model_config.h"
 #include "tapehead/tensor/safetensors.h"
 #include "tapehead/tensor/tensor.h"
 
@@ -45,6 +46,10 @@ Tensor transposed(const Parameter& matrix);
 
 /// The parameter of that name, or one without an owner where the model has none.
 Parameter find_or_none(const Parameters& parameters, std::string_view name);
+
+/// What a model has that other programs' formats have no place for, a line a setting: "\n  model.norm = rms".
+/// Empty for a model of GPT-2's kind.
+std::string beyond_gpt2(const ModelConfig& config);
 
 /// Makes the folder, and those above it, if it is not there. Throws Error where that cannot be.
 void make_folder(const std::filesystem::path& folder);

@@ -3,7 +3,9 @@
 ///
 /// The matrices are those of head_weights.h, which says what of a layer norm is folded and what is held.
 /// Every number here is about paths that go from the embedding through the heads named, and straight on;
-/// feed-forward parts are passed over.
+/// feed-forward parts are passed over. Where queries and keys are normalised, or scores additive, there is no
+/// matrix W_Q W_Kᵀ: then what rests on it is NaN, or empty. Smeared keys and rotary or ALiBi positions are
+/// passed over too: QK is that of two tokens at the same place.
 #pragma once
 
 #include <array>

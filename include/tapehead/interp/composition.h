@@ -44,7 +44,8 @@ struct Baseline {
 /// all three ways to compose, whose products have the same shapes.
 Baseline composition_baseline(Index width, Index head_width);
 
-/// Over all heads, layer by layer: the largest K-composition score with any earlier head; NaN in layer 0.
+/// Over all heads, layer by layer: the largest K-composition score with any earlier head; NaN in layer 0,
+/// and where scores are no product of queries and keys.
 std::vector<double> k_composition_scores(const Transformer& model, int threads = 1);
 
 /// K-composition in tokens: the later head's attention scores between queries, by their token, and keys, by

@@ -22,16 +22,36 @@ struct AttentionSizes {
   Index keys() const { return earlier + length; }  ///< K
 };
 
-/// pattern = softmax(q kᵀ / sqrt(D)) over the keys a query may see: those up to its own position where
-/// `causal`, of which `visible` (B, K), unless null, says 1. All other weights are exactly 0 where the scores
-/// are finite; so is a row
-/// that may see nothing.
-void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, bool causal,
-                               const std::uint8_t* visible, AttentionSizes sizes);
+/// The keys that a query may see: those up to its own position where `causal`, of which `visible` (B, K),
+/// unless null, says 1.
+struct Sight {
+  bool causal = true;
+  const std::uint8_t* visible = nullptr;
+};
+
+/// How a score comes from the product of a query and a key.
+struct Scoring {
+  Real scale = 1;                ///< of the product
+  const Real* slopes = nullptr;  ///< (H), or null: less this for every position that the key lies before the
+                                 ///< query (Press et al. 2022, section 3)
+};
+
+/// pattern = softmax(scale q kᵀ - slope distance) over the keys a query may see. All other weights are
+/// exactly 0 where the scores are finite; so is a row that may see nothing.
+void attention_pattern_forward(Real* pattern, const Real* queries, const Real* keys, Scoring scoring,
+                               Sight sight, AttentionSizes sizes);
 
 /// Whichever of dqueries and dkeys is not null. Weights of 0 pass no gradient. `causal` as on the way there.
 void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern, const Real* pattern,
-                                const Real* queries, const Real* keys, bool causal, AttentionSizes sizes);
+                                const Real* queries, const Real* keys, Real scale, bool causal,
+                                AttentionSizes sizes);
+
+/// The same from scores (B, H, T, K) that are there already: weights = softmax(scores - slope distance).
+void attention_weights_forward(Real* weights, const Real* scores, const Real* slopes, Sight sight,
+                               AttentionSizes sizes);
+
+void attention_weights_backward(Sink dscores, const Real* dweights, const Real* weights,
+                                AttentionSizes sizes);
 
 /// For each head of each sequence, B*H in all, whether its pattern is square and no query looks ahead. A mask
 /// makes it so and an edit of the pattern may undo it, so it is read off the weights.

@@ -5,8 +5,8 @@
 
 #include "tapehead/nn/attention.h"
 #include "tapehead/nn/feed_forward.h"
-#include "tapehead/nn/layer_norm.h"
 #include "tapehead/nn/model_config.h"
+#include "tapehead/nn/norm.h"
 
 namespace tapehead {
 
@@ -21,9 +21,9 @@ class Block {
 
  private:
   Index layer_;
-  std::optional<LayerNorm> attention_norm_;
+  Norm attention_norm_;
   CausalSelfAttention attention_;
-  std::optional<LayerNorm> feed_forward_norm_;
+  std::optional<Norm> feed_forward_norm_;
   std::optional<FeedForward> feed_forward_;
   Dropout dropout_;
 };

@@ -65,6 +65,9 @@ Site parse_site(std::string_view name);
 /// Whether what is found at such a site belongs to heads.
 bool has_heads(SiteKind kind);
 
+/// Whether a model of this config holds attention patterns, so that there is a pattern site.
+bool holds_patterns(const ModelConfig& config);
+
 /// Every site of a model of this config, in the order in which a forward pass comes by.
 std::vector<Site> sites_of(const ModelConfig& config);
 

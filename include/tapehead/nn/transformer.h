@@ -22,8 +22,10 @@ class Transformer {
   static Transformer zeros(const ModelConfig& config);
 
   /// (B, T) ids to logits (B, T, V). Throws Error for more than `context` positions and for ids outside the
-  /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query. In a pass that reads
-  /// on, the ids follow those read before, which count towards the context, and the logits are theirs alone.
+  /// vocabulary. A padding mask (B, T), where given, hides its zeros from every query, and positions are
+  /// counted from each sequence's first 1, so that padding on the left changes no logits. In a pass that
+  /// reads on, the ids follow those read before, which count towards the context and the mask, and the logits
+  /// are theirs alone.
   Variable operator()(Pass pass, const Tokens& tokens, const Mask& visible = {}) const;
 
   /// The upper part of a pass: from what entered block `layer`, (B, T, C), to logits. `layer` may be the
@@ -37,7 +39,7 @@ class Transformer {
 
  private:
   explicit Transformer(const ModelConfig& config);
-  Variable embed(Pass& pass, const Tokens& tokens) const;
+  Variable embed(Pass& pass, const Tokens& tokens, const Mask& visible) const;
   Variable finish(Pass& pass, Index layer, Variable x, const Mask& visible) const;
 
   ModelConfig config_;
@@ -46,14 +48,10 @@ class Transformer {
   std::optional<Embedding> position_embedding_;
   Tensor sinusoids_;
   std::vector<Block> blocks_;
-  std::optional<LayerNorm> final_norm_;
+  std::optional<Norm> final_norm_;
   std::optional<Linear> unembedding_;
   Dropout dropout_;
 };
-
-/// The table of Positions::sinusoidal, (length, width): sin and cos of t / 10000^(2i/C) in columns 2i and 2i
-/// + 1 of row t (Vaswani et al. 2017, section 3.5).
-Tensor sinusoids(Index length, Index width);
 
 /// Throws Error, naming both, for sizes that do not fit together, and for a model that this machine's memory
 /// cannot hold.

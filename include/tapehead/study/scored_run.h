@@ -22,7 +22,8 @@ Trainer resume_scored_run(const RunDirectory& run, int threads);
 using ScoresObserver = std::function<void(const std::vector<HeadScores>&)>;
 
 /// As train_run, with a row for every head in heads.csv after each evaluation. Once these are written,
-/// `scored` is called and then `observer`.
+/// `scored` is called and then `observer`. A model that holds no patterns has no scores: its table stays
+/// empty.
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer = {},
                       const ScoresObserver& scored = {});
 
