@@ -16,14 +16,8 @@ namespace tapehead::kernels {
 
 namespace {
 
-#ifndef TQ
-#define TQ 96
-#endif
-#ifndef TK
-#define TK 64
-#endif
-constexpr Index kQueries = TQ;  // whole tiles of gemm's
-constexpr Index kKeys = TK;     // whole vectors
+constexpr Index kQueries = 96;  // whole tiles of gemm's
+constexpr Index kKeys = 64;     // whole vectors
 
 constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
 
@@ -141,7 +135,7 @@ void scale_row(Real* row, Real factor, Index n) {
 }
 
 /// Folds a tile's scores into the rows' running maxima and sums; scores become weights before their division.
-/// Returns nothing; `factors` says by what each row's earlier output has to be multiplied.
+/// `factors` says by what each row's earlier output has to be multiplied.
 void fold(Real* rows, Real* factors, Real* largest, Real* totals, const Tile& tile) {
   for (Index i = 0; i < tile.queries; ++i) {
     Lanes peak = Lanes::load_unaligned(rows + i * kKeys);
@@ -183,6 +177,12 @@ void finish(Real* output, Index stride, Real* largest, Real* factors, Index firs
     factors[i] = 1 / factors[i];
     scale_row(row, factors[i], s.head_width);
   }
+}
+
+/// Makes a sink's rows ready to be added to.
+void clear(Sink rows, Index stride, Index count, Index n) {
+  if (rows.keep != 0) return;
+  for (Index i = 0; i < count; ++i) std::fill_n(rows.data + i * stride, n, Real{0});
 }
 
 /// weight = exp(score - largest) * factor, and dscore = weight * (dweight - mean), in place of scores and
@@ -265,13 +265,14 @@ void tiled_attention_backward(Sink dqueries, Sink dkeys, Sink dvalues, const Rea
       const Index key = at.key + tile.key * stride;
       transpose(keys_across.get(), keys + key, stride, tile.keys, tile.width(), width);
       transpose(values_across.get(), values + key, stride, tile.keys, tile.width(), width);
+      if (dkeys) clear(dkeys + key, stride, tile.keys, width);
+      if (dvalues) clear(dvalues + key, stride, tile.keys, width);
     };
     for_each_tile(s, sight.causal, begin, [&](const Tile& tile) {
       const Index query = at.query + tile.query * stride;
       const Index key = at.key + tile.key * stride;
       const Triangle lower_c = tile.if_diagonal(Triangle::lower_c);
       const Triangle upper_a = tile.if_diagonal(Triangle::upper_a);
-      const bool starts = tile.query == (sight.causal ? std::max<Index>(0, tile.key - s.earlier) : 0);
       // scores = scale * q kᵀ and what the rule adds; dweights = doutput * vᵀ
       gemm(weights.get(), kKeys, {queries + query, stride}, {keys_across.get(), kKeys}, tile.queries,
            tile.width(), width, scoring.scale, 0, lower_c);
@@ -280,16 +281,16 @@ void tiled_attention_backward(Sink dqueries, Sink dkeys, Sink dvalues, const Rea
            tile.width(), width, 1, 0, lower_c);
       weigh_again(weights.get(), dscores.get(), largest + at.row + tile.query, factors + at.row + tile.query,
                   means.get() + tile.query, tile);
-      if (dvalues)
-        gemm(dvalues.data + key, stride, {weights.get(), kKeys, true}, {doutput + query, stride}, tile.keys,
-             width, tile.queries, 1, starts ? dvalues.keep : 1, upper_a);
       if (dqueries)
         gemm(dqueries.data + query, stride, {dscores.get(), kKeys}, {keys + key, stride}, tile.queries, width,
              tile.keys, scoring.scale, tile.is_first() ? dqueries.keep : 1,
              tile.if_diagonal(Triangle::lower_a));
       if (dkeys)
         gemm(dkeys.data + key, stride, {dscores.get(), kKeys, true}, {queries + query, stride}, tile.keys,
-             width, tile.queries, scoring.scale, starts ? dkeys.keep : 1, upper_a);
+             width, tile.queries, scoring.scale, 1, upper_a);
+      if (dvalues)
+        gemm(dvalues.data + key, stride, {weights.get(), kKeys, true}, {doutput + query, stride}, tile.keys,
+             width, tile.queries, 1, 1, upper_a);
     });
   });
 }

@@ -6,6 +6,7 @@
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
+#include "tapehead/autograd/tiled_attention.h"
 
 namespace tapehead::testing {
 
@@ -130,7 +131,10 @@ void add_attention(std::vector<Op>& ops) {
         [](const Inputs& in) { return attention_mix(in[0], in[1]); }},
        {"attention_mix",
         {random_tensor({2, 2, 3, 3}, 23), random_tensor({2, 3, 4}, 24)},
-        [](const Inputs& in) { return attention_mix(in[0], in[1]); }}});
+        [](const Inputs& in) { return attention_mix(in[0], in[1]); }},
+       {"tiled_attention",
+        {random_tensor({2, 3, 4}, 41), random_tensor({2, 3, 4}, 42), random_tensor({2, 3, 4}, 43)},
+        [=](const Inputs& in) { return tiled_attention(in[0], in[1], in[2], 2, {.visible = padding}); }}});
 }
 
 /// What may become of queries, keys and scores on the way to the pattern.
