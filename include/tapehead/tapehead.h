@@ -30,6 +30,7 @@
 #include "tapehead/study/sweep.h"              // many runs, side by side
 #include "tapehead/tasks/copied_segment.h"     // a segment and its copy in noise
 #include "tapehead/tasks/floors.h"             // how well a task can be solved at all
+#include "tapehead/tasks/identifier.h"         // text in which an identifier returns
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
 #include "tapehead/tasks/text_windows.h"       // a text, window by window
 #include "tapehead/text/tokenizer.h"           // between text and token ids

@@ -3,6 +3,7 @@
 #include "tapehead/base/nearest.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tasks/copied_segment.h"
+#include "tapehead/tasks/identifier.h"
 #include "tapehead/tasks/repeated_sequence.h"
 #include "tapehead/tasks/text_windows.h"
 
@@ -33,6 +34,10 @@ std::unique_ptr<Task> make_fixed_period_sequence(const TaskConfig& config, Index
 std::unique_ptr<Task> make_copied_segment(const TaskConfig& config, Index vocabulary) {
   return std::make_unique<CopiedSegment>(
       CopiedSegment::Config{.vocabulary = vocabulary, .length = config.length, .segment = config.segment});
+}
+
+std::unique_ptr<Task> make_identifier(const TaskConfig& config, Index vocabulary) {
+  return std::make_unique<Identifier>(Identifier::Config{.vocabulary = vocabulary, .length = config.length});
 }
 
 std::unique_ptr<Task> make_text_windows(const TaskConfig& config, Index vocabulary) {
@@ -70,6 +75,8 @@ const std::vector<TaskKind>& task_kinds() {
        make_fixed_period_sequence},
       {"copied_segment", "random tokens, among them a segment and its copy at a random later place", true,
        make_copied_segment},
+      {"identifier", "lines of text in which an identifier, such as P-104, returns after filler", true,
+       make_identifier},
       {"text", "windows of a text, which ends in a part that is held out", false, make_text_windows},
   };
   return kinds;

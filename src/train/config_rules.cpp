@@ -8,6 +8,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/nn/site.h"
 #include "tapehead/nn/transformer.h"
+#include "tapehead/tasks/identifier.h"
 #include "tapehead/tensor/memory.h"
 #include "tapehead/train/config_fields.h"
 
@@ -197,6 +198,17 @@ std::vector<Rule> rules_of(const Config& config) {
                     fmt::format("expected at most half of task.length ({}), got {}: there would be no places "
                                 "to choose from for the copy",
                                 task.length, task.segment)});
+  if (task.name == "identifier") {
+    list.push_back({task.length >= Identifier::shortest_length(),
+                    {"task.length", "task.name"},
+                    fmt::format("expected at least {}, in which the shortest line returns to its identifier, "
+                                "got {}",
+                                Identifier::shortest_length(), task.length)});
+    list.push_back({model.vocabulary >= Identifier::characters(),
+                    {"model.vocabulary", "task.name"},
+                    fmt::format("expected at least {}, the number of different characters, got {}",
+                                Identifier::characters(), model.vocabulary)});
+  }
   if (task.name == "text") {
     list.push_back(
         {!task.file.empty(), {"task.file", "task.name"}, "expected the path of a text, got nothing"});

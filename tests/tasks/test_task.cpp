@@ -17,7 +17,7 @@ namespace {
 /// A config for every task of the table, with a text for those that read one.
 std::vector<TaskConfig> every_task(const testing::Folder& folder, Index length) {
   std::string text;
-  for (int i = 0; i < 400; ++i) text += static_cast<char>('a' + i * i % 16);
+  for (int i = 0; i < 600; ++i) text += static_cast<char>('a' + i * i % 16);
   testing::put(folder / "text", text);
   std::vector<TaskConfig> configs;
   for (const TaskKind& kind : task_kinds())
@@ -35,30 +35,30 @@ TEST_CASE("every task of the table is made by its name, and gives batches of the
   const testing::Folder folder;
   std::set<std::string> names;
   for (const TaskKind& kind : task_kinds()) CHECK(!kind.summary.empty());
-  for (const TaskConfig& config : every_task(folder, 20)) {
+  for (const TaskConfig& config : every_task(folder, 40)) {
     CAPTURE(config.name);
     CHECK(names.insert(config.name).second);
-    const auto task = make_task(config, 16);
-    CHECK(task->vocabulary() == 16);
-    CHECK(task->length() == 20);
+    const auto task = make_task(config, 64);
+    CHECK(task->vocabulary() == 64);
+    CHECK(task->length() == 40);
     Generator generator(1);
     const Batch batch = task->sample(generator, 5);
     CHECK(batch.size() == 5);
-    CHECK(batch.length() == 20);
+    CHECK(batch.length() == 40);
     CHECK(batch.targets.batch() == 5);
-    CHECK(batch.targets.length() == 20);
-    CHECK(batch.kinds.count() == 100);
-    CHECK(batch.earlier_copy.count() == 100);
+    CHECK(batch.targets.length() == 40);
+    CHECK(batch.kinds.count() == 200);
+    CHECK(batch.earlier_copy.count() == 200);
     for (const Tokens& tokens : {batch.inputs, batch.targets})
-      for (const std::int32_t id : tokens.values()) CHECK((id >= 0 && id < 16));
+      for (const std::int32_t id : tokens.values()) CHECK((id >= 0 && id < 64));
   }
-  CHECK(names ==
-        std::set<std::string>{"repeated_sequence", "fixed_period_sequence", "copied_segment", "text"});
+  CHECK(names == std::set<std::string>{"repeated_sequence", "fixed_period_sequence", "copied_segment",
+                                       "identifier", "text"});
 }
 
 TEST_CASE("the target of every position is the token after it") {
   const testing::Folder folder;
-  for (const TaskConfig& config : every_task(folder, 30)) {
+  for (const TaskConfig& config : every_task(folder, 40)) {
     Generator generator(1);
     const std::unique_ptr<Task> task = make_task(config, 64);
     for (const Batch& batch : {task->sample(generator, 8), task->sample_held_out(generator, 8)})

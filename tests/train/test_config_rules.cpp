@@ -88,6 +88,17 @@ TEST_CASE("a copied segment leaves a choice of places for its copy") {
   CHECK(broken(config).empty());
 }
 
+TEST_CASE("an identifier needs a line to return in, and all of the lines' characters") {
+  Config config;
+  config.task.name = "identifier";
+  config.model.vocabulary = 46;
+  config.task.length = 32;
+  CHECK(broken(config).empty());
+  config.model.vocabulary = 45;
+  config.task.length = 31;
+  CHECK(broken(config) == Fields{"task.length", "model.vocabulary"});
+}
+
 TEST_CASE("snapshots fit in memory and reach over two evaluations, and listed steps are within the run") {
   Config config;
   config.train.ring_snapshots = 4;
