@@ -25,10 +25,25 @@ const Shape& shape_of(const Variable& x) {
 
 bool is_vector(const Variable& x, Index size) { return x.shape().rank() == 1 && x.shape()[0] == size; }
 
-void check_ids(const char* op, const Tokens& ids, Index limit, bool ignored_allowed) {
+void check_ids(const char* op, const Tokens& ids, Index limit) {
   for (const std::int32_t id : ids.values())
-    require((id >= 0 && id < limit) || (ignored_allowed && id == kIgnored),
-            "[{}] expected token ids between 0 and {}, got {}", op, limit - 1, id);
+    require(id >= 0 && id < limit, "[{}] expected token ids between 0 and {}, got {}", op, limit - 1, id);
+}
+
+/// The targets, checked, with kIgnored for those to be ignored, which the kernels pass over.
+Tokens counted_targets(Tokens targets, std::int32_t ignored, Index vocabulary) {
+  for (Index b = 0; b < targets.batch(); ++b)
+    for (Index t = 0; t < targets.length(); ++t) {
+      std::int32_t& target = targets(b, t);
+      if (target == ignored) {
+        target = kIgnored;
+        continue;
+      }
+      require(target >= 0 && target < vocabulary,
+              "[cross_entropy] expected token ids between 0 and {}, or {} where ignored, got {}",
+              vocabulary - 1, ignored, target);
+    }
+  return targets;
 }
 
 }  // namespace
@@ -55,7 +70,7 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias)
 
 Variable embedding(const Variable& table, const Tokens& ids) {
   require(table.shape().rank() == 2, "[embedding] expected table (V, C), got {}", shape_of(table));
-  check_ids("embedding", ids, table.shape()[0], false);
+  check_ids("embedding", ids, table.shape()[0]);
   const Index width = table.shape()[1];
   Variable y = Variable::result("embedding", {ids.batch(), ids.length(), width}, {&table});
   kernels::embedding_forward(y.output(), table.data(), ids.data(), ids.count(), width);
@@ -143,18 +158,18 @@ Variable swiglu(const Variable& gate, const Variable& x) {
   return y;
 }
 
-Variable cross_entropy(const Variable& logits, const Tokens& targets, const CrossEntropyOptions& options) {
+Variable cross_entropy(const Variable& logits, const Tokens& labels, const CrossEntropyOptions& options) {
   const Shape& shape = logits.shape();
-  require(shape.rank() == 3 && shape[0] == targets.batch() && shape[1] == targets.length(),
-          "[cross_entropy] expected logits (B, T, V) for targets ({}, {}), got {}", targets.batch(),
-          targets.length(), shape_of(logits));
+  require(shape.rank() == 3 && shape[0] == labels.batch() && shape[1] == labels.length(),
+          "[cross_entropy] expected logits (B, T, V) for targets ({}, {}), got {}", labels.batch(),
+          labels.length(), shape_of(logits));
   require(options.weights.count() == 0 || options.weights.shape() == shape.without(-1),
           "[cross_entropy] expected weights ({}, {}), got {}", shape[0], shape[1], options.weights.shape());
   for (const Real weight : options.weights.values())
     require(weight >= 0 && std::isfinite(weight), "[cross_entropy] expected weights of at least 0, got {}",
             weight);
   require(options.divisor >= 0, "[cross_entropy] expected a divisor of at least 0, got {}", options.divisor);
-  check_ids("cross_entropy", targets, shape[2], true);
+  Tokens targets = counted_targets(labels, options.ignored, shape[2]);
 
   Tensor dlosses(shape.without(-1));  // d loss / d each position's loss, at an upstream of 1
   double counted = 0;
@@ -175,11 +190,12 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, const Cros
 
   Variable loss = Variable::result("cross_entropy", {}, {&logits});
   *loss.output() = static_cast<Real>(counted == 0 ? 0 : total / divisor);
-  record("cross_entropy", loss, [logits, loss, targets, dlosses = std::move(dlosses)]() mutable {
-    for (Real& dloss : dlosses.values()) dloss *= *loss.upstream();
-    kernels::cross_entropy_backward(logits.gradient_sink(), dlosses.data(), logits.data(), targets.data(),
-                                    targets.count(), logits.shape()[2]);
-  });
+  record("cross_entropy", loss,
+         [logits, loss, targets = std::move(targets), dlosses = std::move(dlosses)]() mutable {
+           for (Real& dloss : dlosses.values()) dloss *= *loss.upstream();
+           kernels::cross_entropy_backward(logits.gradient_sink(), dlosses.data(), logits.data(),
+                                           targets.data(), targets.count(), logits.shape()[2]);
+         });
   return loss;
 }
 

@@ -208,8 +208,13 @@ TEST_CASE("token ids outside the table are refused, and only cross entropy knows
   CHECK_THROWS_AS(embedding(table, Tokens(1, 2, {0, kIgnored})), Error);
   CHECK_NOTHROW(cross_entropy(logits, Tokens(1, 2, {3, kIgnored})));
   CHECK_THROWS_WITH_AS(cross_entropy(logits, Tokens(1, 2, {0, 4})),
-                       "[cross_entropy] expected token ids between 0 and 3, got 4", Error);
+                       "[cross_entropy] expected token ids between 0 and 3, or -1 where ignored, got 4",
+                       Error);
   CHECK_THROWS_AS(cross_entropy(logits, Tokens(1, 2, {0, -2})), Error);
+  CHECK_NOTHROW(cross_entropy(logits, Tokens(1, 2, {0, -100}), {.ignored = -100}));
+  CHECK_THROWS_WITH_AS(cross_entropy(logits, Tokens(1, 2, {0, kIgnored}), {.ignored = -100}),
+                       "[cross_entropy] expected token ids between 0 and 3, or -100 where ignored, got -1",
+                       Error);
 }
 
 TEST_CASE("a dropout probability outside 0 to 1 is refused") {

@@ -123,6 +123,39 @@ TEST_CASE("an ignored or weightless position gets a gradient of exactly 0, whate
   CHECK(testing::same_bits(weightless.gradient, ignored.gradient));
 }
 
+TEST_CASE(
+    "what an ignored position holds, and by which id it is ignored, changes no bit of loss and gradient") {
+  const Tensor logits = random_tensor({2, 3, 4}, 1);
+  Tensor others = logits;
+  for (const Index t : {1, 2})
+    for (Index v = 0; v < 4; ++v) others(1, t, v) = Real(1e30) * static_cast<Real>(t + v);
+  const auto targets = [](std::int32_t ignored) { return Tokens(2, 3, {0, 3, 2, 1, ignored, ignored}); };
+  const Result usual = result_of(logits, targets(kIgnored));
+  CHECK(usual.loss ==
+        doctest::Approx(result_of(logits, targets(0), {.weights = Tensor({2, 3}, {1, 1, 1, 1, 0, 0})}).loss));
+  for (const std::int32_t ignored : {-100, -1, 4, 50256}) {
+    CAPTURE(ignored);
+    for (const Tensor& held : {logits, others}) {
+      const Result result = result_of(held, targets(ignored), {.ignored = ignored});
+      CHECK(result.loss == usual.loss);
+      CHECK(testing::same_bits(result.gradient, usual.gradient));
+    }
+  }
+}
+
+TEST_CASE("an ignored id that is a token's is ignored wherever it stands") {
+  const Tensor logits = random_tensor({1, 4, 5}, 1);
+  const Tokens targets(1, 4, {2, 0, 4, 0});
+  const Result result = result_of(logits, targets, {.ignored = 0});
+  const Result expected = result_of(logits, Tokens(1, 4, {2, kIgnored, 4, kIgnored}));
+  CHECK(result.loss == expected.loss);
+  CHECK(testing::same_bits(result.gradient, expected.gradient));
+  CHECK(result.loss != doctest::Approx(result_of(logits, targets).loss));
+  const Result nothing = result_of(logits, Tokens(1, 4), {.ignored = 0});
+  CHECK(nothing.loss == 0);
+  CHECK(testing::same_bits(nothing.gradient, Tensor(logits.shape())));
+}
+
 TEST_CASE("where nothing counts the loss is 0 and so is the gradient") {
   const Tensor logits = random_tensor({2, 3, 4}, 1);
   const Tokens ignored(2, 3, kIgnored);

@@ -172,11 +172,14 @@ void add_cross_entropy(std::vector<Op>& ops) {
   const std::vector<Tensor> logits{random_tensor({2, 3, 5}, 31)};
   const Tokens targets(2, 3, {1, kIgnored, 0, 4, 4, kIgnored});
   const Tensor weights({2, 3}, {1, 2, Real(0.5), 0, 3, 1});
-  ops.insert(ops.end(),
-             {{"cross_entropy", logits, [=](const Inputs& in) { return cross_entropy(in[0], targets); }},
-              {"cross_entropy with weights", logits, [=](const Inputs& in) {
-                 return cross_entropy(in[0], targets, {.weights = weights, .divisor = 7});
-               }}});
+  ops.insert(
+      ops.end(),
+      {{"cross_entropy", logits, [=](const Inputs& in) { return cross_entropy(in[0], targets); }},
+       {"cross_entropy with weights", logits,
+        [=](const Inputs& in) { return cross_entropy(in[0], targets, {.weights = weights, .divisor = 7}); }},
+       {"cross_entropy with an id ignored", logits, [=](const Inputs& in) {
+          return cross_entropy(in[0], Tokens(2, 3, {1, 4, 0, 4, 3, 2}), {.ignored = 4});
+        }}});
 }
 
 }  // namespace

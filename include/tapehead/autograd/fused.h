@@ -35,16 +35,17 @@ Variable gelu(const Variable& x, GeluForm form);
 /// SiLU(gate) * x, number by number, with SiLU(g) = g / (1 + exp(-g)) (Shazeer 2020, equation 6).
 Variable swiglu(const Variable& gate, const Variable& x);
 
-/// Targets that count for nothing.
+/// The usual target of what counts for nothing.
 inline constexpr std::int32_t kIgnored = -1;
 
 struct CrossEntropyOptions {
   Tensor weights = {};  ///< (B, T), how much each position counts, at least 0; empty: all count 1
   double divisor = 0;   ///< what the weighted sum is divided by; 0: the sum of the weights that count
+  std::int32_t ignored = kIgnored;  ///< targets that count for nothing; may be a token's id, as padding's is
 };
 
 /// The mean of -log softmax(logits)[target] over the positions that count, in nats, of shape (). logits
-/// (B, T, V), targets (B, T) below V or kIgnored. Where nothing counts the loss is 0 and passes no gradient.
+/// (B, T, V), targets (B, T) below V or `ignored`. Where nothing counts the loss is 0 and passes no gradient.
 Variable cross_entropy(const Variable& logits, const Tokens& targets,
                        const CrossEntropyOptions& options = {});
 
