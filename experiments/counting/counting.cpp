@@ -16,8 +16,8 @@
 
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/operation_counter.h"
 #include "tapehead/nn/transformer.h"
-#include "tapehead/tensor/gemm.h"
 #include "tapehead/tensor/memory.h"
 #include "tapehead/train/config.h"
 
@@ -79,47 +79,31 @@ Index all_parameters(const ModelConfig& config) {
          (config.layer_norm ? d + (config.bias ? d : 0) : 0);
 }
 
-/// Reads the count of matrix products at every site: what was asked for since the last one made what is
-/// there.
-class Counter : public Watcher {
- public:
-  void check(const ModelConfig&) const override { last_ = gemm_operations(); }
-  void finish(const std::vector<Site>&) const override {}
-  Variable visit(const Visit& at, const Variable& value) override {
-    const Index now = gemm_operations();
-    counted_[part_of(at.site.kind)] += now - last_;
-    last_ = now;
-    return value;
+Part part_of(SiteKind kind) {
+  switch (kind) {
+    case SiteKind::pattern:
+      return kScores;
+    case SiteKind::head_output:
+      return kMix;
+    case SiteKind::feed_forward_output:
+      return kFeedForward;
+    case SiteKind::logits:
+      return kReadOut;
+    default:
+      return kProjections;
   }
-  const Parts& counted() const { return counted_; }
-
- private:
-  static Part part_of(SiteKind kind) {
-    switch (kind) {
-      case SiteKind::pattern:
-        return kScores;
-      case SiteKind::head_output:
-        return kMix;
-      case SiteKind::feed_forward_output:
-        return kFeedForward;
-      case SiteKind::logits:
-        return kReadOut;
-      default:
-        return kProjections;
-    }
-  }
-
-  Parts counted_{};
-  mutable Index last_ = 0;  // where the pass begins, a const thing to a watcher
-};
+}
 
 /// A pass of one sequence of that length through the model, counted.
 Parts counted_in(const Transformer& model, Index length) {
-  Counter counter;
+  OperationCounter counter;
   Tokens tokens(1, length);
   for (Index t = 0; t < length; ++t) tokens(0, t) = static_cast<std::int32_t>(t % model.config().vocabulary);
   model(Pass().watched_by({counter}), tokens);
-  return counter.counted();
+  Parts counted{};
+  for (const OperationCounter::Count& count : counter.counts())
+    counted[part_of(count.site.kind)] += count.operations;
+  return counted;
 }
 
 /// How many parameters of the model's listing have a name that begins so.

@@ -37,7 +37,7 @@ printf '\n%-34s %24s %36s\n' 'tapehead inspect' 'parameters' 'operations of a tr
 while IFS=, read -r config parameters operations; do
   counted=$("$tapehead" inspect "$config" --json)
   counted_parameters=$(sed -n 's/^  "parameter_count": \([0-9]*\).*/\1/p' <<< "$counted")
-  counted_operations=$(sed -n 's/^    "operations": \([0-9]*\).*/\1/p' <<< "$counted")
+  counted_operations=$(sed -n 's/^    "operations": \([0-9][0-9]*\).*/\1/p' <<< "$counted")
   verdict='as by formula'
   if [ "$counted_parameters,$counted_operations" != "$parameters,$operations" ]; then
     verdict="NOT WHAT THE FORMULA SAYS: $parameters, $operations" status=1

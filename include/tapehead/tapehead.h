@@ -24,6 +24,7 @@
 #include "tapehead/interp/subsets.h"           // who does the work, when heads stand in for one another
 #include "tapehead/nn/edits.h"                 // changing a pass from outside
 #include "tapehead/nn/one_head_attention.h"    // one head, as it is first written down
+#include "tapehead/nn/operation_counter.h"     // what each site of a pass costs
 #include "tapehead/nn/recorder.h"              // reading a pass from outside
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/study/formation_report.h"   // when heads formed, in one run and over several

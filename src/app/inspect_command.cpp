@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
@@ -9,6 +13,7 @@
 #include "tapehead/app/table.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/operation_counter.h"
 #include "tapehead/tensor/memory.h"
 #include "tapehead/tensor/safetensors.h"
 #include "tapehead/text/utf8.h"
@@ -38,6 +43,15 @@ StepCost measure_step(Trainer& trainer) {
   return cost;
 }
 
+/// What a forward pass of one sequence costs, site by site; sites that cost nothing are left out.
+std::vector<OperationCounter::Count> measure_pass(const Trainer& trainer) {
+  OperationCounter counter;
+  trainer.model()(Pass().watched_by({counter}), Tokens(1, trainer.task().length()));
+  std::vector<OperationCounter::Count> counts = counter.counts();
+  std::erase_if(counts, [](const OperationCounter::Count& count) { return count.operations == 0; });
+  return counts;
+}
+
 void print_json(const Trainer& trainer, const StepCost& cost) {
   nlohmann::ordered_json document;
   for (const Parameters::Entry& entry : trainer.model().parameters().entries())
@@ -52,7 +66,31 @@ void print_json(const Trainer& trainer, const StepCost& cost) {
                       {"peak_bytes", cost.peak_bytes},
                       {"parameter_bytes", cost.parameter_bytes},
                       {"optimizer_bytes", cost.average_bytes}};
+  document["forward"]["tokens"] = trainer.task().length();
+  for (const auto& [site, operations] : measure_pass(trainer))
+    document["forward"]["operations"][to_string(site)] = operations;
   std::cout << json_text(document);
+}
+
+/// The same a token, with all layers in one row, as `blocks.*.attention.pattern`.
+std::string forward_table(const Trainer& trainer) {
+  TextTable table({"forward pass", "operations a token"});
+  const Index tokens = trainer.task().length();
+  std::vector<std::pair<std::string, Index>> rows;
+  Index all = 0;
+  for (const auto& [site, operations] : measure_pass(trainer)) {
+    std::string name = to_string(site);
+    if (site.layer != kNoLayer) name.replace(name.find('.') + 1, std::to_string(site.layer).size(), "*");
+    const auto row = std::ranges::find(rows, name, &std::pair<std::string, Index>::first);
+    if (row == rows.end())
+      rows.emplace_back(std::move(name), operations);
+    else
+      row->second += operations;
+    all += operations;
+  }
+  for (const auto& [name, operations] : rows) table.add({name, grouped(operations / tokens)});
+  table.add({"all", grouped(all / tokens)});
+  return table.text();
 }
 
 void print_table(const Trainer& trainer, const StepCost& cost) {
@@ -62,7 +100,8 @@ void print_table(const Trainer& trainer, const StepCost& cost) {
   table.add({"all", "", grouped(trainer.model().parameters().count()), ""});
   const Index tokens = trainer.config().train.batch * trainer.task().length();
   std::cout
-      << table.text()
+      << table.text() << "\n"
+      << forward_table(trainer)
       << fmt::format(
              "\none training step of {} tokens, counted while it ran on one thread:\n"
              "  {} operations in matrix products (a multiplication and an addition are two), {} a token\n"

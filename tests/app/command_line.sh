@@ -164,6 +164,9 @@ looking_at_a_run() {
   is_json '[a["head"] for a in d["ablations"]] == [0, 1, "all"] * 2 and d["sequences"] == 8'
   expect 0 inspect run --json
   is_json 'sum(p["count"] for p in d["parameters"]) == d["parameter_count"] == 896'
+  is_json 'd["step"]["operations"] * d["forward"]["tokens"] == 3 * sum(d["forward"]["operations"].values()) * d["step"]["tokens"]'
+  expect 0 inspect run
+  prints 'blocks.*.attention.pattern' 'operations a token'
   expect 0 inspect tiny.toml --json
   is_json 'd["parameter_count"] == 896'
   expect 0 inspect run/checkpoints/step-000020.safetensors
