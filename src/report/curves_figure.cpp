@@ -20,7 +20,6 @@ constexpr int kGap = 42;  // between the panels
 constexpr double kAccuracyShare = 0.36;
 constexpr PlotHeights kPage{kGap + kXAxis, 498, 260};
 constexpr PlotHeights kNarrow{kGap + kXAxis, 400, 260};
-constexpr std::string_view kNotFormedColour = "#cc79a7";
 
 struct Kind {
   std::string_view column;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -15,6 +14,7 @@
 #include "tapehead/report/attribution_figure.h"
 #include "tapehead/report/composition_figure.h"
 #include "tapehead/report/curves_figure.h"
+#include "tapehead/report/drawable_table.h"
 #include "tapehead/report/eigenvalue_figure.h"
 #include "tapehead/report/head_figure.h"
 #include "tapehead/report/lens_figure.h"
@@ -33,29 +33,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beyond it the arithmetic of axes overflows.
-constexpr double kLargest = 1e300;
-
-/// The table. Throws Error for a number that no axis can hold.
-CsvTable drawable(CsvTable table) {
-  for (const std::string& column : table.columns())
-    for (Index row = 0; row < table.rows(); ++row) {
-      const std::string& cell = table.cell(row, column);
-      double value = 0;  // of a cell that is a number
-      std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      require(!std::isfinite(value) || std::abs(value) <= kLargest,
-              "[figures] expected numbers that can be drawn, got {} as {} in row {} of {}", cell, column,
-              row + 1, table.file().string());
-    }
-  return table;
-}
-
 /// The table in a file, or one without rows where there is no file yet.
 CsvTable table_in(const fs::path& file) {
   return fs::exists(file) ? drawable(CsvTable::read(file)) : CsvTable({});
 }
-
-CsvTable metrics_of(const RunDirectory& run) { return drawable(whole_metrics(run)); }
 
 /// The accuracy without an ablation, on the same sequences, or NaN.
 double plain_accuracy(const CsvTable& ablations) {
@@ -103,7 +84,7 @@ Formation formation_in(const CsvTable& metrics, const Config& config) {
 void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
   drawing.add("loss", [&](const FigureSize& size) -> std::optional<Figure> {
-    const CsvTable metrics = metrics_of(run);
+    const CsvTable metrics = drawable_metrics(run);
     if (metrics.rows() == 0) return std::nullopt;
     return loss_figure(metrics, table_in(run.table_file("floors")), formation_in(metrics, config), config,
                        size);
@@ -112,7 +93,7 @@ void add_figures_of_training(Drawing& drawing, const RunDirectory& run) {
     const CsvTable heads = drawable(whole_heads(run));
     if (heads.rows() == 0) return std::nullopt;
     return head_figure(heads, chance_scores(evaluation_batch(config), config.model.vocabulary),
-                       formation_in(metrics_of(run), config), config, size);
+                       formation_in(drawable_metrics(run), config), config, size);
   });
 }
 
@@ -172,15 +153,20 @@ CsvTable common_floors(std::span<const RunDirectory> runs) {
 
 }  // namespace
 
+void require_figure_names(const std::vector<std::string>& names, std::span<const std::string_view> known,
+                          std::string_view of) {
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError(fmt::format("[figures] no figure '{}' of {}; the nearest is {}, and there {} {}", name,
+                                   of, nearest(name, known), known.size() == 1 ? "is" : "are",
+                                   fmt::join(known, ", ")));
+}
+
 void require_figure_names(const std::vector<std::string>& names, std::size_t runs) {
   std::vector<std::string_view> known;
   for (const FigureOfRun& figure : kFiguresOfRun) known.push_back(figure.name);
   if (runs > 1) known = {kFigureOfRuns};
-  for (const std::string& name : names)
-    if (std::ranges::find(known, name) == known.end())
-      throw UsageError(fmt::format("[figures] no figure '{}' of {}; the nearest is {}, and there {} {}", name,
-                                   runs > 1 ? "several runs" : "one run", nearest(name, known),
-                                   known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+  require_figure_names(names, known, runs > 1 ? "several runs" : "one run");
 }
 
 DrawnFigures draw_figures(const RunDirectory& run, const FigureOptions& options) {
@@ -198,7 +184,7 @@ std::vector<fs::path> draw_curves(std::span<const RunDirectory> runs, const fs::
   std::vector<CsvTable> metrics;
   std::vector<Config> configs;
   for (const RunDirectory& run : runs) {
-    metrics.push_back(metrics_of(run));
+    metrics.push_back(drawable_metrics(run));
     require(metrics.back().rows() > 0, "[figures] {} holds no evaluation yet", run.metrics_file().string());
     configs.push_back(run.config());
   }

@@ -59,4 +59,18 @@ std::vector<std::string> wrap(std::string_view text, double width, double size, 
   return lines;
 }
 
+std::string shortened(std::string_view text, double width, double size) {
+  if (text_width(text, size) <= width) return std::string(text);
+  constexpr std::string_view kEllipsis = "…";
+  double room = width - text_width(kEllipsis, size);
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::string_view character = text.substr(end, first_character(text.substr(end)).length);
+    room -= text_width(character, size);
+    if (room < 0) break;
+    end += character.size();
+  }
+  return std::string(text.substr(0, end)).append(kEllipsis);
+}
+
 }  // namespace tapehead

@@ -434,6 +434,27 @@ sweeps() {
   local file
   for file in config.toml heads.csv checkpoints/step-000020.safetensors; do same_file "alone/$file" "swept/seed-2/$file"; done
 
+  # Figures of sweeps.
+  expect 0 plot swept
+  prints swept/figures/formation.svg swept/figures/curves.png
+  expect 0 sweep tiny.toml --seeds 1 --out other-sweep
+  expect 0 plot swept other-sweep swept/ --format svg
+  says warning 'named twice'
+  check "$call: expected the figures beside the sweeps" test "$(xargs < out)" = "figures/formation.svg figures/curves.svg"
+  for file in swept other-sweep '0 of 3' 'not formed by' model.dropout; do
+    check "formation.svg: expected $file" grep -F -e "$file" figures/formation.svg
+  done
+  expect 0 plot swept other-sweep --only formation --format pdf --size 500 --out drawn
+  check "$call: expected a PDF alone" test "$(ls drawn)" = formation.pdf
+  refuses "'loss'" 'of sweeps' formation curves -- plot swept --only loss
+  refuses 'expected runs or sweeps, got both' 'swept/seed-1 is a run, swept a sweep' -- plot swept swept/seed-1
+  refuses 'drawn is not a run, and not a sweep' sweep.csv -- plot swept drawn
+  mkdir empty-sweep
+  head -n 1 swept/sweep.csv > empty-sweep/sweep.csv
+  expect 1 plot empty-sweep
+  says error 'expected at least one finished run, got none of 0'
+  rm -r other-sweep figures drawn empty-sweep swept/figures
+
   refuses swept/seed-1 'model.dropout, which is 0.1 there and 0.0 here' -- sweep tiny.toml --seeds 3 --out swept
   rm swept/seed-2/checkpoints/step-000020.safetensors
   rm -r swept/seed-3

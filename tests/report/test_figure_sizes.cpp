@@ -18,11 +18,13 @@
 #include "tapehead/report/composition_figure.h"
 #include "tapehead/report/curves_figure.h"
 #include "tapehead/report/eigenvalue_figure.h"
+#include "tapehead/report/formation_dots_figure.h"
 #include "tapehead/report/head_figure.h"
 #include "tapehead/report/lens_figure.h"
 #include "tapehead/report/loss_figure.h"
 #include "tapehead/report/patching_figure.h"
 #include "tapehead/report/shapley_figure.h"
+#include "tapehead/report/sweep_curves_figure.h"
 #include "tapehead/train/trainer.h"
 
 using namespace tapehead;
@@ -143,6 +145,25 @@ TEST_CASE("the curves figure has room for its words at every size") {
        {std::vector{metrics_of(300), metrics_of(500)}, {metrics_of(300), metrics_of(9000), shorter}}) {
     const std::vector<Config> configs(runs.size());
     check_sizes([&](const FigureSize& size) { return curves_figure(runs, floors(), configs, size); });
+  }
+}
+
+TEST_CASE("the figures of sweeps have room for their words at every size, with few sweeps and with many") {
+  for (const int sweeps : {1, 3, 16}) {
+    CAPTURE(sweeps);
+    std::vector<StepGroup> groups;
+    std::vector<RunsOfSweep> runs;
+    for (int i = 0; i < sweeps; ++i) {
+      const std::string label = i == 1 ? std::string(90, 'm') : fmt::format("model.heads={}", 1 << i);
+      groups.push_back({label, {{300.0 + 100 * i, 2000}, {{}, 2000}, {350.0, 2000}}});
+      if (i == 2) groups.back().runs.resize(130, {{}, 500});
+      runs.push_back({label, {metrics_of(300 + 100 * i), metrics_of(500)}});
+    }
+    const std::string subtitle = "the sweeps differ in model.heads, model.positions, task.period_max";
+    check_sizes([&](const FigureSize& size) {
+      return formation_dots_figure(groups, {subtitle, {{"12 runs are not finished, and left out"}}}, size);
+    });
+    check_sizes([&](const FigureSize& size) { return sweep_curves_figure(runs, subtitle, size); });
   }
 }
 

@@ -25,3 +25,12 @@ TEST_CASE("words break at spaces, no line wider than it may be but of a single w
   CHECK(wrap("one two three four", room - 0.02, 10) == Lines{"one two", "three", "four"});
   CHECK(wrap("a immeasurably a", 10, 10) == Lines{"a", "immeasurably", "a"});
 }
+
+TEST_CASE("a text too wide is cut, at a whole character, and ends in an ellipsis") {
+  CHECK(shortened("one-layer", 1000, 10) == "one-layer");
+  CHECK(shortened("one-layer", text_width("one-layer", 10), 10) == "one-layer");
+  CHECK(shortened("one-layer", text_width("one…", 10) + 0.01, 10) == "one…");
+  CHECK(shortened("one-layer", text_width("one…", 10) - 0.01, 10) == "on…");
+  CHECK(shortened("ééé", text_width("é…", 10) + 0.01, 10) == "é…");
+  CHECK(shortened("one", 0, 10) == "…");
+}

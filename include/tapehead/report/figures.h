@@ -42,6 +42,9 @@ struct FigureOptions {
 /// Throws UsageError, with the nearest and all that there are, for names that no figure of one run, or of
 /// several, has.
 void require_figure_names(const std::vector<std::string>& names, std::size_t runs);
+/// The same for names that none of `known` is: figures of what `of` says.
+void require_figure_names(const std::vector<std::string>& names, std::span<const std::string_view> known,
+                          std::string_view of);
 
 struct DrawnFigures {
   std::vector<std::filesystem::path> files;

@@ -16,4 +16,7 @@ double text_width(std::string_view text, double size, bool is_bold = false);
 /// No line for no words.
 std::vector<std::string> wrap(std::string_view text, double width, double size, bool is_bold = false);
 
+/// The text, or as much of its beginning as fits into `width` pixels with an ellipsis behind it.
+std::string shortened(std::string_view text, double width, double size);
+
 }  // namespace tapehead

@@ -32,6 +32,7 @@ inline constexpr std::string_view kGrey = "#7a7a7a";
 inline constexpr std::string_view kPaleGrey = "#e4e4e4";
 inline constexpr std::string_view kInductionColour = "#0072b2";
 inline constexpr std::string_view kNoiseColour = "#d55e00";
+inline constexpr std::string_view kNotFormedColour = "#cc79a7";
 inline constexpr std::string_view kShade = "#f4efe2";
 
 // Heights of letters, in pixels of the figure.

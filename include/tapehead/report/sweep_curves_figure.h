@@ -1,0 +1,24 @@
+/// Several sweeps in one figure: what the rule of each is, without its runs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tapehead/report/style.h"
+#include "tapehead/train/csv.h"
+
+namespace tapehead {
+
+struct RunsOfSweep {
+  std::string label;
+  std::vector<CsvTable> metrics;  ///< a table a run
+};
+
+/// A colour a sweep, after six with another dash: the median over its runs, over a band from quartile to
+/// quartile. Above, the accuracy on induction positions, if any sweep has it; below, the loss on all
+/// positions. Throws Error for no sweep, for one without runs, and for a run without an evaluation.
+Figure sweep_curves_figure(std::span<const RunsOfSweep> sweeps, const std::string& subtitle,
+                           const FigureSize& size = kPageSize);
+
+}  // namespace tapehead
