@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Trains models of one, two and three layers on repeats of one fixed period and of drawn periods, and evaluates them at
+# periods that none of them saw:
+#   experiments/depth/run.sh [--quick] [SEEDS]     default: 10 seeds
+# Some four minutes on two cores, once it is built; --quick has one seed and 400 steps. Runs that are there already are
+# kept. Ends with status 1 if a model does not do what its README says. TAPEHEAD names a program other than the one it
+# builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
+set -euo pipefail
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+runs=${TAPEHEAD_RUNS:-runs}/depth steps=2000 seeds=10
+if [ "${1:-}" = --quick ]; then
+  runs=$runs-quick steps=400 seeds=1
+  shift
+fi
+if [ $# -gt 1 ] || ! [[ ${1:-1} =~ ^[1-9][0-9]*$ ]]; then
+  echo "usage: experiments/depth/run.sh [--quick] [SEEDS]" >&2
+  exit 2
+fi
+seeds=${1:-$seeds}
+tapehead=${TAPEHEAD:-build/tapehead}
+if [ -z "${TAPEHEAD:-}" ]; then
+  .ci/packages build
+  .ci/build tapehead_program
+fi
+mkdir -p "$runs"
+
+sweeps=()
+for periods in fixed drawn; do
+  config=configs/induction.toml
+  [ "$periods" = drawn ] || config=configs/fixed-period-one-layer.toml
+  for layers in 1 2 3; do
+    sweeps+=("$runs/$periods-$layers-layer")
+    "$tapehead" sweep "$config" --set "model.layers=$layers" --set train.ring_snapshots=0 \
+      --set "train.steps=$steps" --seeds "$seeds" --out "${sweeps[-1]}" > "${sweeps[-1]}.log"
+  done
+done
+
+# Accuracy on induction positions of a run: on sequences as it was trained on, and the mean over periods 25, 29 and 31,
+# which neither kind of training has.
+accuracies() {
+  "$tapehead" eval "$1" --periods 25,29,31 --threads 1 | awk '
+    $1 == "evaluation" { trained = $6 }
+    $1 == "period" { sum += $6; ++periods }
+    END { printf "%.4f,%.4f", trained, sum / periods }'
+}
+
+# run,seed,half,last_step,trained,untrained: a row a run.
+table=$runs/table.csv
+echo model,seed,half,last_step,trained,untrained > "$table"
+for sweep in "${sweeps[@]}"; do
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next } { print $at["run"], $at["seed"], "," $at["half"] "," $at["step"] }' \
+    "$sweep/sweep.csv" | while read -r run seed steps; do
+    echo "$(basename "$sweep"),$seed$steps,$(accuracies "$sweep/$run")"
+  done >> "$table"
+done
+
+experiments/depth/figure.sh "$runs"
+# The medians; a step that never came counts as later than all.
+awk -F, '
+  function median(column, count,    i, j, list, swap) {
+    for (i = 1; i <= count; ++i) list[i] = value[model, i, column]
+    for (i = 1; i <= count; ++i)
+      for (j = i + 1; j <= count; ++j)
+        if (list[j] < list[i]) { swap = list[i]; list[i] = list[j]; list[j] = swap }
+    least = list[1]; most = list[count]
+    return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
+  }
+  NR == 1 { next }
+  {
+    if (!($1 in runs)) order[++models] = $1
+    ++runs[$1]
+    formed[$1] += $3 != ""
+    value[$1, runs[$1], 3] = $3 == "" ? 1e9 : $3 + 0
+    for (i = 5; i <= 6; ++i) value[$1, runs[$1], i] = $i + 0
+  }
+  END {
+    printf "%-16s %9s %12s %24s %24s\n", "accuracy", "formed", "median step", "periods trained on", "periods 25, 29, 31"
+    for (k = 1; k <= models; ++k) {
+      model = order[k]
+      step = median(3, runs[model])
+      printf "%-16s %9s %12s", model, formed[model] " of " runs[model], (step >= 5e8 ? "never" : step)
+      for (i = 5; i <= 6; ++i) {
+        middle = median(i, runs[model])
+        printf "  %.3f (%.3f to %.3f)", middle, least, most
+        result[model, i] = middle
+      }
+      print ""
+    }
+    # By position alone, and not at other periods; by induction with two layers and not with one.
+    if (result["fixed-1-layer", 5] < 0.95 || result["fixed-1-layer", 6] > 0.1 || formed["drawn-1-layer"] > 0 ||
+        formed["drawn-2-layer"] < runs["drawn-2-layer"] / 2) {
+      print "not as expected" > "/dev/stderr"
+      exit 1
+    }
+  }' "$table"
