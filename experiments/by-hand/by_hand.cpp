@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sheet.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"

@@ -68,7 +68,7 @@ Index attention_parameters(const ModelConfig& config) {
 Index block_parameters(const ModelConfig& config) {
   const Index d = config.width;
   const Index f = config.feed_forward;
-  const Index norm = config.layer_norm ? d + (config.bias ? d : 0) : 0;
+  const Index norm = config.norm == NormKind::layer ? d + (config.bias ? d : 0) : 0;
   return attention_parameters(config) + norm + (f == 0 ? 0 : 2 * d * f + (config.bias ? f + d : 0) + norm);
 }
 Index all_parameters(const ModelConfig& config) {
@@ -76,7 +76,7 @@ Index all_parameters(const ModelConfig& config) {
   const Index tables = (config.tied ? 1 : 2) * config.vocabulary * d +
                        (config.positions == Positions::learned ? config.context * d : 0);
   return tables + config.layers * block_parameters(config) +
-         (config.layer_norm ? d + (config.bias ? d : 0) : 0);
+         (config.norm == NormKind::layer ? d + (config.bias ? d : 0) : 0);
 }
 
 Part part_of(SiteKind kind) {
@@ -164,7 +164,8 @@ ModelConfig config_of(const Gpt2& shape) {
   ModelConfig config{.vocabulary = 50257, .context = 1024, .width = shape.width, .heads = shape.heads};
   config.layers = shape.layers;
   config.feed_forward = 4 * shape.width;
-  config.layer_norm = config.qkv_bias = config.bias = config.tied = true;
+  config.norm = NormKind::layer;
+  config.qkv_bias = config.bias = config.tied = true;
   return config;
 }
 

@@ -136,7 +136,7 @@ void one_layer() {
 ModelConfig with_everything(Positions positions) {
   ModelConfig config{
       .vocabulary = 16, .context = 8, .width = 32, .heads = 4, .layers = 2, .feed_forward = 64};
-  config.layer_norm = true;
+  config.norm = NormKind::layer;
   config.qkv_bias = true;
   config.bias = true;
   config.positions = positions;

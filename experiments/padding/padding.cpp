@@ -117,7 +117,7 @@ struct Padded {
 ModelConfig with_everything(Positions positions) {
   ModelConfig config{.vocabulary = kVocabulary, .context = kLength, .width = 24, .heads = 3};
   config.feed_forward = 48;
-  config.layer_norm = true;
+  config.norm = NormKind::layer;
   config.qkv_bias = true;
   config.bias = true;
   config.positions = positions;

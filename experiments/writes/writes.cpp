@@ -169,7 +169,7 @@ std::string take_apart(std::string_view name, const Transformer& model, const Ba
                            config.layers, config.heads, config.width, batch.size(), batch.length());
   const Reading reading(model, batch.inputs);
   sums(reading);
-  if (!config.layer_norm && !config.qkv_bias) circuits_do_it(reading, model);
+  if (config.norm == NormKind::none && !config.qkv_bias) circuits_do_it(reading, model);
   std::string table = ranks(model);
   logits(model, batch);
   std::cout << "\n";
@@ -180,7 +180,7 @@ std::string take_apart(std::string_view name, const Transformer& model, const Ba
 Transformer random_model() {
   ModelConfig config{
       .vocabulary = 40, .context = 32, .width = 48, .heads = 3, .layers = 3, .feed_forward = 96};
-  config.layer_norm = true;
+  config.norm = NormKind::layer;
   config.qkv_bias = true;
   config.bias = true;
   Transformer model(config, 1);

@@ -61,7 +61,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- export nowhere --format gpt2 --out new
   refuses --step ' 0 8 16 20' -- export run --format gpt2 --out new --step 3
   expect 0 train tiny.toml --out attention
-  refuses model.layer_norm model.feed_forward transformer-lens -- export attention --format gpt2 --out new
+  refuses model.norm model.feed_forward transformer-lens -- export attention --format gpt2 --out new
   refuses 'DIR|FILE' missing 'import --help' -- import
   refuses --out missing -- import made/gpt2
   refuses nowhere 'no such file' -- import nowhere --out new

@@ -3,7 +3,7 @@
 /// these.
 #pragma once
 
-#include "tapehead/autograd/fused.h"
+#include "tapehead/autograd/attention.h"
 #include "tapehead/nn/linear.h"
 
 namespace tapehead {
