@@ -140,13 +140,19 @@ TEST_CASE("an exported model has every parameter under its name, and the model's
                        {"heads", 2},
                        {"layers", 2},
                        {"feed_forward", 12},
-                       {"layer_norm", true},
+                       {"norm", "layer"},
                        {"qkv_bias", true},
                        {"bias", true},
                        {"tied", true},
                        {"dropout", 0.25},
                        {"positions", "learned"},
+                       {"activation", "gelu"},
                        {"gelu", "tanh"},
+                       {"attention", "pattern"},
+                       {"scores", "dot"},
+                       {"scaled_scores", true},
+                       {"query_key_norm", false},
+                       {"smeared_keys", false},
                        {"initialisation", "gpt2"}});
 }
 

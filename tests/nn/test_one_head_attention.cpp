@@ -6,6 +6,7 @@
 
 #include "support/modules.h"
 #include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/gradient_check.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/base/require.h"

@@ -133,7 +133,8 @@ TEST_CASE("infinity, NaN and numbers too large for their type are refused") {
 
 TEST_CASE("a word that is not one of those allowed is refused with the nearest") {
   CHECK(complaint("[model]\npositions = \"learnt\"") ==
-        "x.toml:2:13: model.positions: expected learned, sinusoidal or none, got the string \"learnt\"; the "
+        "x.toml:2:13: model.positions: expected learned, sinusoidal, rotary, alibi or none, got the string "
+        "\"learnt\"; the "
         "nearest is \"learned\"");
   CHECK(complaint("[train]\noptimizer = \"AdamW\"") ==
         "x.toml:2:13: train.optimizer: expected adamw, adam or sgd, got the string \"AdamW\"; the nearest is "
@@ -356,13 +357,18 @@ TEST_CASE("a saved config reads back as the same config") {
                   .heads = 12,
                   .layers = 12,
                   .feed_forward = 3072,
-                  .norm = NormKind::layer,
+                  .norm = NormKind::rms,
                   .qkv_bias = true,
                   .bias = true,
                   .tied = true,
-                  .dropout = 0.1,
-                  .positions = Positions::sinusoidal,
+                  .positions = Positions::alibi,
+                  .activation = Activation::swiglu,
                   .gelu = GeluForm::erf,
+                  .attention = AttentionForm::tiled,
+                  .scores = ScoreForm::bilinear,
+                  .scaled_scores = false,
+                  .query_key_norm = true,
+                  .smeared_keys = true,
                   .initialisation = Initialisation::gpt2};
   config.task = {
       .name = "fixed_period_sequence", .length = 1000, .period_min = 3, .period_max = 2, .period = 7};
@@ -390,7 +396,7 @@ TEST_CASE("the help text tells type, range, default and meaning of a field withi
   const std::string text = describe_fields();
   CHECK(contains(text, "\n  heads: an integer from 1 to 1e9; default 2\n      Attention heads a layer."));
   CHECK(contains(text, "\n  betas: two numbers, each from 0 to below 1; default [0.9, 0.98]\n"));
-  CHECK(contains(text, "\n  positions: learned, sinusoidal or none; default \"learned\"\n"));
+  CHECK(contains(text, "\n  positions: learned, sinusoidal, rotary, alibi or none; default \"learned\"\n"));
   CHECK(text.starts_with("[model]\n"));
   CHECK(contains(text, "\n\n[task]\n"));
   CHECK(contains(text, "\n\n[train]\n"));
