@@ -97,6 +97,21 @@ TEST_CASE("tiled attention is the mix by the pattern, for heads of any width") {
     }
 }
 
+TEST_CASE("tiled attention is the mix by the pattern over more keys than it lays out at once") {
+  for (const Index length : {30, 1100})
+    for (const bool causal : {true, false}) {
+      CAPTURE(length);
+      CAPTURE(causal);
+      const Index keys = 1100;
+      AttentionMask mask{.causal = causal, .visible = Mask(1, keys, 1)};
+      for (Index j = 1000; j < 1060; ++j) mask.visible(0, j) = 0;
+      testing::check_same(
+          [&](const Inputs& in) { return tiled_attention(in[0], in[1], in[2], 1, mask); },
+          [&](const Inputs& in) { return attention_mix(attention_pattern(in[0], in[1], 1, mask), in[2]); },
+          random_inputs(1, length, keys, 3));
+    }
+}
+
 TEST_CASE("tiled attention takes a scale, and slopes that lower the scores of distant keys") {
   for (const Index earlier : {0, 9}) {
     CAPTURE(earlier);
@@ -162,7 +177,8 @@ DOUBLE_TEST_CASE("tiled attention passes the gradient check, also when one value
   constexpr double kWorst = 1e-6;
   for (const bool causal : {true, false}) {
     const AttentionMask mask{.causal = causal, .visible = padded(150)};
-    const Scoring scoring{.scale = 0.3, .slopes = causal ? std::vector<Real>{0.1, 0} : std::vector<Real>{}};
+    const Scoring scoring{.scale = 0.3,
+                          .slopes = causal ? std::vector<Real>{Real(0.1), 0} : std::vector<Real>{}};
     CHECK(gradient_error(
               [&](const Inputs& in) { return tiled_attention(in[0], in[1], in[2], 2, mask, scoring); },
               random_inputs(3, 140, 150, 4)) < kWorst);

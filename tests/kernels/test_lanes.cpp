@@ -40,6 +40,16 @@ TEST_CASE("a load takes as many numbers as asked for, and fills the other lanes"
   }
 }
 
+TEST_CASE("a square of vectors is transposed") {
+  Square square;
+  for (Index row = 0; row < kLanes; ++row)
+    square[static_cast<std::size_t>(row)] = lane_numbers() + Lanes(static_cast<Real>(100 * row));
+  transpose(square);
+  for (Index row = 0; row < kLanes; ++row)
+    for (Index i = 0; i < kLanes; ++i)
+      CHECK(lane(square[static_cast<std::size_t>(row)], i) == static_cast<Real>(100 * i + row));
+}
+
 TEST_CASE("a store writes as many lanes as asked for, and nothing after them") {
   const std::vector<Real> numbers = powers_of_two();
   const Lanes value = load(numbers.data(), kLanes);

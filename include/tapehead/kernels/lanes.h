@@ -78,4 +78,29 @@ inline Real largest_of(const Lanes& value) {
   return reduce(value, [](const Lanes& a, const Lanes& b) { return xsimd::max(a, b); });
 }
 
+/// The numbers of a and b by turns, from number First of each.
+template <std::size_t First, std::size_t... I>
+Lanes interleaved(const Lanes& a, const Lanes& b, std::index_sequence<I...>) {
+  return Lanes(__builtin_shufflevector(a.data, b.data, (First + I / 2 + I % 2 * Lanes::size)...));
+}
+
+/// As many vectors as a vector has lanes.
+using Square = std::array<Lanes, Lanes::size>;
+
+/// Interleaving the first half of the rows with the second, once for each bit of a row's number, transposes.
+inline void transpose(Square& rows) {
+  constexpr auto places = std::make_index_sequence<Lanes::size>();
+  constexpr std::size_t half = Lanes::size / 2;
+#pragma GCC unroll 4
+  for (std::size_t bit = 1; bit < Lanes::size; bit *= 2) {
+    Square next;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < half; ++i) {
+      next[2 * i] = interleaved<0>(rows[i], rows[i + half], places);
+      next[2 * i + 1] = interleaved<half>(rows[i], rows[i + half], places);
+    }
+    rows = next;
+  }
+}
+
 }  // namespace tapehead::kernels
