@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "handmade.h"
 #include "tapehead/autograd/elementary.h"
+#include "tapehead/autograd/fused.h"
 #include "tapehead/base/random.h"
 #include "tapehead/nn/transformer.h"
 
@@ -195,7 +197,7 @@ void against_unpadded(const Transformer& model, bool left, std::string_view name
   }
   const double loss = std::abs(static_cast<double>(together.loss) - alone_loss);
   const double gradients = farthest(together.gradients, alone_gradients.value());
-  std::cout << fmt::format("  {:<39} logits {:.1e}{}, loss {:.1e}, gradients {:.1e}{}\n", name, far,
+  std::cout << fmt::format("  {:<32} logits {:.1e}{}, loss {:.1e}, gradients {:.1e}{}\n", name, far,
                            bits ? " (the same bits)" : "", loss, gradients,
                            judged(std::max({far, loss, gradients}) < kRounding));
 }
@@ -257,10 +259,20 @@ int main() {
   fillings(model, true, true, true);
   fillings(model, true, false, false);
   targets_forgotten(model);
+  ModelConfig tiled = with_everything(Positions::learned);
+  tiled.attention = AttentionForm::tiled;
+  std::cout << "  the same with tiled attention:\n";
+  fillings(Transformer(tiled, 123), true, true, true);
   std::cout << "\nthe batch less its four sequences, each by itself and unpadded\n";
-  against_unpadded(model, false, "right:");
-  against_unpadded(Transformer(with_everything(Positions::none), 123), true,
-                   "left, a model without positions:");
+  against_unpadded(model, false, "right, learned positions:");
+  const std::pair<std::string_view, Positions> kinds[]{{"left, learned positions:", Positions::learned},
+                                                       {"left, sinusoidal:", Positions::sinusoidal},
+                                                       {"left, rotary:", Positions::rotary},
+                                                       {"left, ALiBi:", Positions::alibi},
+                                                       {"left, none:", Positions::none}};
+  for (const auto& [name, positions] : kinds)
+    against_unpadded(Transformer(with_everything(positions), 123), true, name);
+  against_unpadded(Transformer(tiled, 123), true, "left, learned positions, tiled:");
   rows_that_see_nothing(model);
   return failed ? 1 : 0;
 }
