@@ -37,7 +37,7 @@ for sweep in "$@"; do
     END {
       if (runs == 0) exit 1
       middle = median("half")
-      half = sprintf("%s (%s to %s)", step(middle), step(least), step(most))
+      half = formed == 0 ? "never" : sprintf("%s (%s to %s)", step(middle), step(least), step(most))
       printf "%-24s %10s %26s %26s %26s\n", name, formed " of " runs, half, numbers("accuracy"), numbers("loss")
     }' "$sweep/sweep.csv"
 done

@@ -36,22 +36,22 @@ for periods in fixed drawn; do
   done
 done
 
-# Accuracy on induction positions of a run: on sequences as it was trained on, and the mean over periods 25, 29 and 31,
-# which neither kind of training has.
-accuracies() {
+# The mean accuracy of a run on induction positions at periods 25, 29 and 31, which neither kind of training has.
+elsewhere() {
   "$tapehead" eval "$1" --periods 25,29,31 --threads 1 | awk '
-    $1 == "evaluation" { trained = $6 }
     $1 == "period" { sum += $6; ++periods }
-    END { printf "%.4f,%.4f", trained, sum / periods }'
+    END { printf "%.4f", sum / periods }'
 }
 
-# run,seed,half,last_step,trained,untrained: a row a run.
+# A row a run.
 table=$runs/table.csv
 echo model,seed,half,last_step,trained,untrained > "$table"
 for sweep in "${sweeps[@]}"; do
-  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next } { print $at["run"], $at["seed"], "," $at["half"] "," $at["step"] }' \
-    "$sweep/sweep.csv" | while read -r run seed steps; do
-    echo "$(basename "$sweep"),$seed$steps,$(accuracies "$sweep/$run")"
+  awk -F, '
+    NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    { print $at["run"], $at["seed"] "," $at["half"] "," $at["step"] "," $at["final_accuracy_induction"] }' \
+    "$sweep/sweep.csv" | while read -r run cells; do
+    echo "$(basename "$sweep"),$cells,$(elsewhere "$sweep/$run")"
   done >> "$table"
 done
 

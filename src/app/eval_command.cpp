@@ -10,7 +10,9 @@
 #include "tapehead/base/require.h"
 #include "tapehead/interp/period_scores.h"
 #include "tapehead/tasks/floors.h"
+#include "tapehead/train/config_rules.h"
 #include "tapehead/train/evaluate.h"
+#include "tapehead/train/trainer.h"
 
 namespace tapehead::app {
 
@@ -23,6 +25,19 @@ struct Row {
   std::optional<double> bits_per_byte = {};  ///< where the sequences are text
 };
 
+/// Puts sequences of another length in place of those that the run was evaluated on. Throws UsageError for
+/// one that the model, the task or the memory cannot hold.
+void lengthen(LoadedRun& run, Index length) {
+  Config& config = run.checkpoint.config;
+  config.task.length = length;
+  config.train.evaluation_sequences = run.batch.size();
+  for (const Rule& rule : rules_of(config))
+    if (!rule.holds)
+      throw UsageError(fmt::format("--length: {} and {}: {}", rule.fields[0], rule.fields[1], rule.message));
+  run.task = make_task(config.task, config.model.vocabulary);
+  run.batch = evaluation_batch(config, *run.task);
+}
+
 std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
   const EvaluateOptions options{.threads = arguments.threads()};
   const Config& config = run.checkpoint.config;
@@ -32,7 +47,8 @@ std::vector<Row> rows_of(const LoadedRun& run, const Arguments& arguments) {
     if (tokenizer != nullptr) row.bits_per_byte = bits_per_byte(row.evaluation, batch.targets, *tokenizer);
   };
   const std::shared_ptr<const Tokenizer> tokenizer = run.task->tokenizer();
-  add("evaluation batch", run.batch, tokenizer.get());
+  add(arguments.has("length") ? fmt::format("length {}", config.task.length) : "evaluation batch", run.batch,
+      tokenizer.get());
   if (const Batch all = run.task->held_out(); all.size() > 0)
     add(fmt::format("all {} held-out windows", all.size()), all, tokenizer.get());
   if (!arguments.has("periods")) return rows;
@@ -116,9 +132,12 @@ int eval_command(const Words& words) {
   add_run_options(arguments);
   arguments.options()("periods",
                       "also on sequences that repeat with each of these periods, trained on or not",
-                      cxxopts::value<std::string>(), "N,N,...");
+                      cxxopts::value<std::string>(), "N,N,...")(
+      "length", "on sequences of this length instead, of at most the model's context",
+      cxxopts::value<std::string>(), "N");
   if (!arguments.parse(words)) return 0;
-  const LoadedRun run = load_run(arguments);
+  LoadedRun run = load_run(arguments);
+  if (arguments.has("length")) lengthen(run, arguments.number("length", 1));
   const std::vector<Row> rows = rows_of(run, arguments);
   const std::vector<Floor> best = floors(*run.task, run.batch, arguments.threads());
   arguments.flag("json") ? print_json(run, rows, best) : print_table(run, rows, best);

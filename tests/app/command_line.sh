@@ -152,6 +152,8 @@ looking_at_a_run() {
   is_json 'd["floors"][3]["loss"] < d["floors"][0]["loss"] and d["floors"][3]["sequences"] == 8'
   expect 0 eval run --json --periods 2,9 --step 8
   is_json 'd["step"] == 8 and [e["data"] for e in d["evaluations"]][1:] == ["period 2", "period 9"]'
+  expect 0 eval run --json --length 9 --periods 8
+  is_json '[e["data"] for e in d["evaluations"]] == ["length 9", "period 8"]'
   expect 0 heads run --json
   is_json '[(h["layer"], h["head"]) for h in d["heads"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]'
   is_json '0 < d["chance"]["induction"] < 1 and d["chance"]["copying"] == 2 / 16 - 1'
@@ -202,6 +204,9 @@ looking_at_a_run() {
   done
   refuses --periods -- eval run --periods 3,
   refuses period 16 -- eval run --periods 16
+  refuses period 9 -- eval run --periods 9 --length 9
+  refuses --length 'at most model.context (16), got 17' -- eval run --length 17
+  refuses --length period_max -- eval run --length 6
 }
 
 attention_maps() {
