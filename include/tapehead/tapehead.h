@@ -35,6 +35,7 @@
 #include "tapehead/tasks/identifier.h"         // text in which an identifier returns
 #include "tapehead/tasks/repeated_sequence.h"  // the task of induction heads
 #include "tapehead/tasks/text_windows.h"       // a text, window by window
+#include "tapehead/text/merge_training.h"      // a vocabulary learnt from a text
 #include "tapehead/text/tokenizer.h"           // between text and token ids
 #include "tapehead/text/writer.h"              // a model that goes on with a text
 #include "tapehead/train/benchmark.h"          // how fast a config trains

@@ -22,6 +22,7 @@ const std::vector<Command>& commands() {
       {"bench", "how fast a config trains, and where the time goes", bench_command},
       {"generate", "let a run's model go on with a text", generate_command},
       {"attention", "what each token of a sequence or text looks at", attention_command},
+      {"tokenizer", "learn a vocabulary for byte-pair encoding from a text", tokenizer_command},
       {"import", "make a run of somebody else's GPT-2", import_command},
       {"export", "write a run's model for other programs", export_command},
   };

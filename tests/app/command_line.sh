@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention import export "Exit status"
+  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention tokenizer import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -43,7 +43,7 @@ help_and_version() {
   prints --seeds --jobs --set --out CONFIG
   expect 0 formation --help
   prints --out --json RUN...
-  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention import export; do
+  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention tokenizer import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -342,6 +342,7 @@ patching() {
   refuses '1 to 16 tokens, got 0' -- lens copies --text ''
   refuses 'token ids from 0 to 15' -- lens copies --text 'a cat'
   refuses --sequences -- lens copies --text 1 --sequences 3
+
 
   expect 0 plot copies
   for figure in patching lens; do check "plot: expected $figure.png" test -s "copies/figures/$figure.png"; done

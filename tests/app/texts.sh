@@ -116,7 +116,44 @@ hostile_text() {
   rm -r hostile
 }
 
+# A vocabulary learnt from a text, written where the text task, other commands and other programs read it.
+learning() {
+  expect 0 tokenizer train "ein Text.txt" --vocabulary 280 --out learnt
+  prints '280 tokens learnt from ein Text.txt: ' 'which stand together' 'wrote learnt'
+  check "merges.txt: expected 24 merges" test "$(tail -n +2 learnt/merges.txt | wc -l)" -eq 24
+  expect 0 tokenizer train "ein Text.txt" --vocabulary 280 --out again --json
+  is_json 'd["vocabulary"] == 280 and len(d["merges"]) == 24 and d["bytes"] > d["tokens"]'
+  same_file learnt/merges.txt again/merges.txt
+  same_file learnt/vocab.json again/vocab.json
+  expect 0 tokenizer train "ein Text.txt" --vocabulary 100000 --out ended --end-of-text
+  prints 'fewer than the 100,000 asked for'
+  check "vocab.json: expected <|endoftext|>" grep -q 'endoftext' ended/vocab.json
+  expect 0 train tiny.toml --out pairs "${on_text[@]}" --set task.tokenizer=learnt --set model.vocabulary=280
+  same_file learnt/merges.txt pairs/tokenizer/merges.txt
+  expect 0 eval pairs
+  prints 'bits per byte'
+  expect 0 generate pairs --prompt 'die größte Katze' --tokens 5
+  prints 'die größte Katze'
+  expect 0 attention pairs --text 'the cat sat' --keys 1
+  expect 0 heads pairs --periods 4,5
+
+  refuses 'expected the word train first, got nothing' -- tokenizer
+  refuses "got 'learn'" -- tokenizer learn "ein Text.txt"
+  refuses '--vocabulary is missing' -- tokenizer train "ein Text.txt" --out new
+  refuses '--out is missing' -- tokenizer train "ein Text.txt" --vocabulary 280
+  refuses '256 to 1000000 tokens, got 255' -- tokenizer train "ein Text.txt" --vocabulary 255 --out new
+  refuses 'learnt is there already' -- tokenizer train "ein Text.txt" --vocabulary 280 --out learnt
+  refuses TEXT -- tokenizer train --vocabulary 280 --out new
+  : > empty.txt
+  refuses 'empty.txt is empty' -- tokenizer train empty.txt --vocabulary 280 --out new
+  expect 1 tokenizer train broken.txt --vocabulary 280 --out new
+  says 'expected UTF-8, got the byte 0xff at offset 3'
+  expect 1 tokenizer train nowhere.txt --vocabulary 280 --out new
+  check_not "refused texts: expected no folder" test -e new
+}
+
 training
+learning
 writing
 looking
 hostile_text

@@ -27,6 +27,7 @@ int bench_command(const Words& words);
 int inspect_command(const Words& words);
 int generate_command(const Words& words);
 int attention_command(const Words& words);
+int tokenizer_command(const Words& words);
 int import_command(const Words& words);
 int export_command(const Words& words);
 
