@@ -17,6 +17,7 @@
 #include "tapehead/interp/attention_map.h"     // what a head looks at in one sequence
 #include "tapehead/interp/attribution.h"       // whose part of a logit is whose
 #include "tapehead/interp/circuits.h"          // what heads do by their weights
+#include "tapehead/interp/context_score.h"     // how much the context helps, over a training
 #include "tapehead/interp/head_scores.h"       // what a head looks at
 #include "tapehead/interp/lens.h"              // what could be read out after a layer
 #include "tapehead/interp/patching.h"          // what of a clean run restores a corrupted one

@@ -12,6 +12,7 @@ const std::vector<Command>& commands() {
       {"patch", "what of a clean run restores a corrupted one", patch_command},
       {"circuits", "what heads do by their weights, and what adds to a logit", circuits_command},
       {"lens", "what could be read out after every layer", lens_command},
+      {"context", "how much less a token costs late in a sequence than early", context_command},
       {"formation", "when the heads formed, and in what order things moved", formation_command},
       {"plot", "draw a run's figures", plot_command},
       {"report", "write a run as one page to explore in a browser", report_command},

@@ -24,7 +24,7 @@ bool is_measured(const RunDirectory& run, std::string_view table) {
   if (!std::filesystem::exists(run.table_file(table))) return false;
   try {
     const CsvTable there = sound_table(run, table);
-    return there.rows() == 0 || there.cell(0, "step") == std::to_string(run.latest_step());
+    return there.rows() == 0 || there.cell(there.rows() - 1, "step") == std::to_string(run.latest_step());
   } catch (const Error&) {
     return false;
   }

@@ -13,6 +13,7 @@
 #include "tapehead/report/attention_figure.h"
 #include "tapehead/report/attribution_figure.h"
 #include "tapehead/report/composition_figure.h"
+#include "tapehead/report/context_figure.h"
 #include "tapehead/report/curves_figure.h"
 #include "tapehead/report/drawable_table.h"
 #include "tapehead/report/eigenvalue_figure.h"
@@ -140,6 +141,8 @@ void add_figures_of_findings(Drawing& drawing, const RunDirectory& run) {
       [&](const CsvTable& table, const FigureSize& size) { return attribution_figure(table, config, size); });
   add("lens",
       [&](const CsvTable& table, const FigureSize& size) { return lens_figure(table, config, size); });
+  add("context",
+      [&](const CsvTable& table, const FigureSize& size) { return context_figure(table, config, size); });
 }
 
 /// The floors that the runs share, or none.

@@ -88,7 +88,8 @@ class PageMaker {
   /// What was measured on another checkpoint than the page's goes with a word of warning.
   void note_step(std::string_view name, const CsvTable& there) {
     if (is_of_training(name) || there.rows() == 0) return;
-    if (const std::string& step = there.cell(0, "step"); step != std::to_string(checkpoint_.step))
+    if (const std::string& step = there.cell(there.rows() - 1, "step");
+        step != std::to_string(checkpoint_.step))
       warnings_.push_back(fmt::format("{} tells of step {}, and the page of step {}", there.file().string(),
                                       step, checkpoint_.step));
   }

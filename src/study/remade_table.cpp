@@ -9,6 +9,7 @@
 #include "tapehead/interp/ablation.h"
 #include "tapehead/interp/attribution.h"
 #include "tapehead/interp/circuit_tables.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/interp/lens.h"
 #include "tapehead/interp/patching.h"
 #include "tapehead/interp/period_scores.h"
@@ -122,6 +123,19 @@ CsvTable remade_lens(const Subject& subject) {
                     subject.checkpoint.step);
 }
 
+/// Of every checkpoint that the table tells of.
+CsvTable remade_context(const Subject& subject) {
+  std::vector<Index> steps;
+  for (const double step : subject.there.numbers("step"))
+    if (steps.empty() || static_cast<double>(steps.back()) != step) steps.push_back(static_cast<Index>(step));
+  const Index length = subject.checkpoint.config.task.length;
+  ContextOptions options =
+      context_options(length, whole_number(subject.there, "early"), whole_number(subject.there, "late"),
+                      subject.there.number(0, "spread"));
+  options.sequences = subject.sequences;
+  return context_table(context_of_run(subject.run, steps, options, subject.options), length, options);
+}
+
 /// Throws Error for a twin that did not come to its last step.
 Checkpoint finished_twin(const std::filesystem::path& folder) {
   const RunDirectory run = RunDirectory::open(folder);
@@ -193,6 +207,7 @@ constexpr std::array kRemakes{
     Remake{"eigenvalues", remade_eigenvalues},
     Remake{"attribution", remade_attribution},
     Remake{"lens", remade_lens},
+    Remake{"context", remade_context},
     Remake{"verdict", remade_verdict},
 };
 

@@ -11,6 +11,7 @@
 #include "tapehead/interp/ablation.h"
 #include "tapehead/interp/attribution.h"
 #include "tapehead/interp/circuit_tables.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/interp/lens.h"
 #include "tapehead/interp/patching.h"
 #include "tapehead/interp/period_scores.h"
@@ -84,6 +85,7 @@ constexpr std::array kLayouts{
     Layout{"eigenvalues", [](const RunDirectory&) { return eigenvalue_table({}, 0, 0).columns(); }},
     Layout{"attribution", [](const RunDirectory&) { return attribution_table({}, 0, 0).columns(); }},
     Layout{"lens", [](const RunDirectory&) { return lens_table({}, 0).columns(); }},
+    Layout{"context", [](const RunDirectory&) { return context_table({}, 0, {}).columns(); }},
     Layout{"verdict", [](const RunDirectory&) { return verdict_table({}, 0, 0).columns(); }},
 };
 

@@ -8,6 +8,7 @@
 
 #include "tapehead/base/require.h"
 #include "tapehead/base/shell_word.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/interp/patching.h"
 #include "tapehead/interp/period_scores.h"
 #include "tapehead/interp/probe.h"
@@ -150,6 +151,22 @@ std::vector<CommandLine> circuits(const Subject& subject) { return {subject.line
 
 std::vector<CommandLine> lens(const Subject& subject) { return {subject.line("lens")}; }
 
+/// Of all checkpoints, so without --step.
+std::vector<CommandLine> context(const Subject& subject) {
+  const Index length = subject.run.config().task.length;
+  if (length < 2) return {};
+  CommandLine line{"context", subject.path()};
+  if (!subject.is_there()) return {line};
+  const ContextOptions usual = context_options(length, std::nullopt, std::nullopt);
+  for (const auto& [option, value] :
+       {std::pair<std::string, std::string>{"early", std::to_string(usual.early)},
+        {"late", std::to_string(usual.late)},
+        {"spread", csv_cell(usual.spread)},
+        {"sequences", std::to_string(usual.sequences)}})
+    if (subject.cell(option) != value) line.insert(line.end(), {"--" + option, subject.cell(option)});
+  return {line};
+}
+
 std::vector<CommandLine> verdict(const Subject& subject) {
   const bool could_have_twin = subject.run.config().model.layers > 1;
   const bool without_twin = could_have_twin && subject.is_there() && subject.cell("twin") == "no";
@@ -185,6 +202,8 @@ constexpr std::array<Origin, kRunTables.size()> kOrigins{{
     {"eigenvalues", "a row an eigenvalue of a head's circuit", circuits, true},
     {"attribution", "a row a component: its part of the right token's logit", circuits, true},
     {"lens", "a row a layer: the losses when the stream is read out there, in nats", lens},
+    {"context", "a row a checkpoint and band of positions: its loss, in nats, and the in-context score",
+     context},
     {"verdict", "a row a piece of evidence, with its threshold", verdict},
     {"sweep", "a row a run of a sweep", sweep},
 }};

@@ -9,7 +9,7 @@ expect 0 train tiny.toml --out run
 
 help_and_version() {
   expect 0 --help
-  prints Usage train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention tokenizer import export "Exit status"
+  prints Usage train fork eval ablate heads circuits verdict verify patch lens context formation sweep plot report inspect bench generate attention tokenizer import export "Exit status"
   expect 0 -h
   expect 0 --version
   check "--version: expected a name and a number, got $(cat out)" grep -xE 'tapehead [0-9]+\.[0-9]+\.[0-9]+' out
@@ -43,7 +43,7 @@ help_and_version() {
   prints --seeds --jobs --set --out CONFIG
   expect 0 formation --help
   prints --out --json RUN...
-  for command in train fork eval ablate heads circuits verdict verify patch lens formation sweep plot report inspect bench generate attention tokenizer import export; do
+  for command in train fork eval ablate heads circuits verdict verify patch lens context formation sweep plot report inspect bench generate attention tokenizer import export; do
     expect 0 "$command" --help
     cp out long
     check_not "$call: expected nothing on standard error" test -s err
@@ -68,7 +68,7 @@ wrong_calls() {
   refuses nowhere 'not a run' -- train --resume nowhere
   refuses --set --resume -- train --resume run --set train.steps=3
   local command
-  for command in eval ablate heads circuits verdict verify patch lens formation plot report; do
+  for command in eval ablate heads circuits verdict verify patch lens context formation plot report; do
     refuses RUN missing "$command --help" -- "$command"
     refuses nowhere 'not a run' -- "$command" nowhere
     refuses tiny.toml 'not a run' -- "$command" tiny.toml
@@ -343,9 +343,20 @@ patching() {
   refuses 'token ids from 0 to 15' -- lens copies --text 'a cat'
   refuses --sequences -- lens copies --text 1 --sequences 3
 
+  expect 0 context copies --threads 2
+  prints 'negative: the context helps' 'positions 15 to 16 less that at position 1 ' '256 held-out sequences'
+  cp copies/context.csv context.csv
+  expect 0 context copies --threads 1 --json
+  is_json 'len(d["checkpoints"]) > 1 and d["late"] == {"first": 15, "last": 16} and len(d["bands"]) == 8'
+  is_json 'all(len(c["losses"]) == len(c["slopes"]) == 8 for c in d["checkpoints"])'
+  same_file copies/context.csv context.csv
+  refuses 'from 1 to 16, got 5 and 17' -- context copies --early 5 --late 17
+  refuses 'positions apart' -- context copies --early 14 --late 15
+  refuses --spread -- context copies --spread wide
+  refuses --sequences -- context copies --sequences 0
 
   expect 0 plot copies
-  for figure in patching lens; do check "plot: expected $figure.png" test -s "copies/figures/$figure.png"; done
+  for figure in patching lens context; do check "plot: expected $figure.png" test -s "copies/figures/$figure.png"; done
 }
 
 # Sets of heads, kinds side by side, and subsets of layers.
@@ -564,7 +575,7 @@ page_of_a_run() {
   expect 0 report paged --measure
   says 'tapehead lens paged' 'left out: [patching]'
   prints 'paged/report.html'
-  for table in formation scores ablation subsets shapley interactions circuits lens verdict; do
+  for table in formation scores ablation subsets shapley interactions circuits lens context verdict; do
     check "report --measure: expected $table.csv" test -s "paged/$table.csv"
   done
   expect 0 verify paged

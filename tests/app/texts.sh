@@ -136,6 +136,9 @@ learning() {
   prints 'die größte Katze'
   expect 0 attention pairs --text 'the cat sat' --keys 1
   expect 0 heads pairs --periods 4,5
+  expect 0 context pairs --sequences 6
+  prints 'negative: the context helps'
+  expect 0 plot pairs --only context
 
   refuses 'expected the word train first, got nothing' -- tokenizer
   refuses "got 'learn'" -- tokenizer learn "ein Text.txt"

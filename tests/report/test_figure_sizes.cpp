@@ -10,12 +10,14 @@
 #include "tapehead/interp/ablation.h"
 #include "tapehead/interp/attribution.h"
 #include "tapehead/interp/circuit_tables.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/interp/patching.h"
 #include "tapehead/interp/subsets.h"
 #include "tapehead/report/ablation_figure.h"
 #include "tapehead/report/attention_figure.h"
 #include "tapehead/report/attribution_figure.h"
 #include "tapehead/report/composition_figure.h"
+#include "tapehead/report/context_figure.h"
 #include "tapehead/report/curves_figure.h"
 #include "tapehead/report/eigenvalue_figure.h"
 #include "tapehead/report/formation_dots_figure.h"
@@ -272,6 +274,21 @@ TEST_CASE("the figures of circuits have room for their words at every size, with
     const CsvTable attribution =
         attribution_table(attribute_logits(model, evaluation_batch(config)), 2000, 256);
     check_sizes([&](const FigureSize& size) { return attribution_figure(attribution, config, size); });
+  }
+}
+
+TEST_CASE("the context figure has room for its words at every size, with few checkpoints and with many") {
+  for (const Index checkpoints : {1, 3, 60}) {
+    CAPTURE(checkpoints);
+    std::vector<ContextLosses> all;
+    const std::size_t bands = position_bands(512).size();
+    for (Index i = 0; i < checkpoints; ++i)
+      all.push_back({i * i * 1000, std::vector<double>(bands, 3.0), std::vector<double>(bands, -0.2),
+                     Estimate{-0.25, -0.3, -0.2}, 3.5, 3.25});
+    Config config;
+    config.task.length = 512;
+    const CsvTable table = context_table(all, 512, context_options(512, {}, {}));
+    check_sizes([&](const FigureSize& size) { return context_figure(table, config, size); });
   }
 }
 

@@ -3,6 +3,7 @@
 #include "support/folder.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/train/parent.h"
 #include "tapehead/train/trainer.h"
 
@@ -50,6 +51,7 @@ TEST_CASE("every table has a description and, where there is none yet, the comma
   CHECK(line(run, "patching") == "tapehead patch RUN");
   CHECK(line(run, "composition") == "tapehead circuits RUN");
   CHECK(line(run, "lens") == "tapehead lens RUN");
+  CHECK(line(run, "context") == "tapehead context RUN");
   CHECK(line(run, "formation") == "tapehead formation RUN");
   CHECK_THROWS_AS(about_table("weather"), InternalError);
 }
@@ -74,6 +76,21 @@ TEST_CASE(
         "tapehead ablate RUN --kind all");
   CHECK(line(run, "verdict", table_of({"twin", "step", "sequences"}, {{"no", "0", "64"}})) ==
         "tapehead verdict RUN --no-twin");
+}
+
+TEST_CASE("a table of in-context learning gives its positions, where they are not the usual ones") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.task.length = config.model.context;
+  const RunDirectory run = run_in(folder, config);
+  const ContextOptions usual = context_options(config.task.length, {}, {});
+  CHECK(line(run, "context", context_table({{.step = 0}}, 0, usual)) == "tapehead context RUN");
+  const auto table_with = [](const ContextOptions& options) {
+    return context_table({{.losses = {1}, .slopes = {0}}}, 1, options);
+  };
+  CHECK(line(run, "context", table_with(usual)) == "tapehead context RUN");
+  CHECK(line(run, "context", table_with({.early = 2, .late = usual.late, .spread = 0, .sequences = 9})) ==
+        "tapehead context RUN --early 2 --spread 0 --sequences 9");
 }
 
 TEST_CASE("a patching table of other grids gives a line a grid") {

@@ -6,6 +6,7 @@
 #include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/interp/ablation.h"
+#include "tapehead/interp/context_score.h"
 #include "tapehead/study/scored_run.h"
 #include "tapehead/train/fork.h"
 
@@ -14,7 +15,7 @@ using namespace tapehead::testing;
 
 namespace {
 
-/// A finished run with a table of ablations.
+/// A finished run with tables of ablations and of in-context learning.
 RunDirectory finished(const Folder& folder) {
   const Config config = tiny_config();
   RunDirectory run = RunDirectory::create(folder / "run", config, false);
@@ -26,6 +27,10 @@ RunDirectory finished(const Folder& folder) {
       single_removals({AblationKind::zero, AblationKind::resample}, all_components(config.model));
   ablation_table(ablate(trainer.model(), batch, reference, removals).ablations, trainer.step(), batch.size())
       .write(run.table_file("ablation"));
+  ContextOptions options = context_options(config.task.length, {}, {}, 0.05);
+  options.sequences = 5;
+  context_table(context_of_run(run, run.checkpoint_steps(), options, {}), config.task.length, options)
+      .write(run.table_file("context"));
   return run;
 }
 
@@ -56,7 +61,7 @@ TEST_CASE("a run that nobody touched is verified whole, on any number of threads
   const std::string metrics = text_of(run.metrics_file());
   for (const int threads : {1, 3}) {
     const std::vector<Verified> all = verify(run, {.threads = threads});
-    for (const char* what : {"metrics.csv", "heads.csv", "ablation.csv", "checkpoints"})
+    for (const char* what : {"metrics.csv", "heads.csv", "ablation.csv", "context.csv", "checkpoints"})
       CHECK(find(all, what).cells > 0);
     for (const Verified& verified : all) CHECK(verified.differences.empty());
   }
@@ -68,7 +73,8 @@ TEST_CASE("every falsified number is found where it stands, and nothing else is 
   for (const Cell& cell : {Cell{"metrics", "loss_noise"},
                            {"metrics", "gradient_norm"},
                            {"heads", "induction"},
-                           {"ablation", "high"}}) {
+                           {"ablation", "high"},
+                           {"context", "slope"}}) {
     const std::string& table = cell.first;
     const std::string& column = cell.second;
     CAPTURE(table);

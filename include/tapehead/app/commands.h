@@ -18,6 +18,7 @@ int verdict_command(const Words& words);
 int verify_command(const Words& words);
 int patch_command(const Words& words);
 int lens_command(const Words& words);
+int context_command(const Words& words);
 int formation_command(const Words& words);
 int sweep_command(const Words& words);
 int circuits_command(const Words& words);

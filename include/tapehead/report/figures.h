@@ -18,7 +18,7 @@ struct FigureOfRun {
   std::string_view name;
   std::string_view command;
 };
-inline constexpr std::array<FigureOfRun, 10> kFiguresOfRun{{
+inline constexpr std::array<FigureOfRun, 11> kFiguresOfRun{{
     {"loss", "train CONFIG"},
     {"heads", "train CONFIG"},
     {"attention", "train CONFIG"},
@@ -29,6 +29,7 @@ inline constexpr std::array<FigureOfRun, 10> kFiguresOfRun{{
     {"eigenvalues", "circuits RUN"},
     {"attribution", "circuits RUN"},
     {"lens", "lens RUN"},
+    {"context", "context RUN"},
 }};
 /// The figure of several runs.
 inline constexpr std::string_view kFigureOfRuns = "curves";

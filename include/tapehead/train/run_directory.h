@@ -22,7 +22,7 @@
 namespace tapehead {
 
 /// Every table that a run's folder can hold, NAME.csv each.
-inline constexpr std::array<std::string_view, 17> kRunTables{
+inline constexpr std::array<std::string_view, 18> kRunTables{
     "metrics",       // a row an evaluation: losses, accuracy, rates
     "heads",         // a row a head and evaluation: its scores
     "floors",        // what the best predictors of a kind lose on the evaluation batch
@@ -38,6 +38,7 @@ inline constexpr std::array<std::string_view, 17> kRunTables{
     "eigenvalues",   // a row an eigenvalue of a head's circuit
     "attribution",   // a row a component: its part of the right token's logit
     "lens",          // a row a layer: the losses when the stream is read out there
+    "context",       // a row a checkpoint and band of positions: its loss, and the in-context score
     "verdict",       // a row a piece of evidence
     "sweep",         // in a sweep's folder: a row a run
 };
