@@ -6,6 +6,7 @@
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
+#include "tapehead/autograd/recurrence.h"
 #include "tapehead/autograd/tiled_attention.h"
 
 namespace tapehead::testing {
@@ -168,6 +169,12 @@ void add_scores(std::vector<Op>& ops) {
        {"smear", {keys, random_tensor({2}, 48)}, [](const Inputs& in) { return smear(in[0], in[1]); }}});
 }
 
+void add_recurrence(std::vector<Op>& ops) {
+  ops.push_back({"recurrence",
+                 {random_tensor({2, 3, 4}, 41), random_tensor({4, 4}, 42, 0.5)},
+                 [](const Inputs& in) { return recurrence(in[0], in[1]); }});
+}
+
 void add_cross_entropy(std::vector<Op>& ops) {
   const std::vector<Tensor> logits{random_tensor({2, 3, 5}, 31)};
   const Tokens targets(2, 3, {1, kIgnored, 0, 4, 4, kIgnored});
@@ -197,6 +204,7 @@ std::vector<Op> fused_ops() {
   add_position_wise(ops);
   add_attention(ops);
   add_scores(ops);
+  add_recurrence(ops);
   add_cross_entropy(ops);
   return ops;
 }
