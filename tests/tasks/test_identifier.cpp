@@ -26,10 +26,10 @@ std::string text_of(const Task& task, const Batch& batch, Index b) {
   return task.tokenizer()->decode(tokens);
 }
 
-/// The lines of a sequence that end in it, each with the place where it begins.
+/// The lines of a sequence that begin and end in it, each with the place where it begins.
 std::vector<std::pair<Index, std::string>> whole_lines(const std::string& text) {
   std::vector<std::pair<Index, std::string>> lines;
-  std::size_t begin = 0;
+  std::size_t begin = text.find('\n') + 1;
   for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
     lines.emplace_back(static_cast<Index>(begin), text.substr(begin, end - begin));
   return lines;
@@ -41,7 +41,7 @@ std::size_t second_of(const std::string& line) { return line.find(line.substr(0,
 }  // namespace
 
 TEST_CASE("every line begins with an identifier, which returns once, after filler") {
-  const std::regex form("([A-Z]-[0-9]{3}) [a-z]+ [a-z ]+; ([a-z ]+; )+([A-Z]-[0-9]{3}) [a-z ]+\\.");
+  const std::regex form("([A-Z]-[0-9]{3}) [a-z]+ [a-z ]+; ([a-z ]+; ){1,4}([A-Z]-[0-9]{3}) [a-z ]+\\.");
   const Batch batch = drawn(kTask, 100, 1);
   Index count = 0;
   for (Index b = 0; b < batch.size(); ++b)
@@ -65,6 +65,7 @@ TEST_CASE("induction positions are those whose target is a digit of the second o
     const auto lines = whole_lines(text);
     for (const auto& [begin, line] : lines)
       for (Index i = 1; i <= 3; ++i) copies[begin + static_cast<Index>(second_of(line)) + i] = begin + i;
+    REQUIRE(!lines.empty());
     const Index end = lines.back().first + static_cast<Index>(lines.back().second.size()) + 1;
     for (Index t = 0; t < end - 1; ++t) {
       CAPTURE(t);
@@ -86,46 +87,64 @@ TEST_CASE("an induction position repeats its token and its target, a digit, also
       CHECK(batch.inputs(b, t) == batch.inputs(b, copy));
       CHECK(batch.targets(b, t) == batch.targets(b, copy));
       CHECK(std::isdigit(task.tokenizer()->bytes_of(batch.targets(b, t))[0]));
-      if (t == batch.length() - 1) ++last_of_a_sequence[copy];
+      if (t < batch.length() - 1) continue;
+      const std::string before = text_of(task, batch, b).substr(0, static_cast<std::size_t>(copy));
+      ++last_of_a_sequence[copy - static_cast<Index>(before.rfind('\n')) - 1];
     }
-  // Cut within an identifier: after its dash, its first digit, its second.
+  // Cut within an identifier: after its first digit, its second, its third.
   CHECK(last_of_a_sequence.size() == 3);
+  CHECK(last_of_a_sequence.begin()->first == 1);
+  CHECK(last_of_a_sequence.rbegin()->first == 3);
 }
 
-TEST_CASE("a line after a few characters has the marks of a hand-made example") {
-  // Position:            0         1         2         3
-  //                      0123456789012345678901234567890123456789
-  const std::string text = text_of(kTask, drawn(kTask, 1, 4), 0);
+TEST_CASE("around a second occurrence the dash and two digits are induction, in that order") {
   const Batch batch = drawn(kTask, 1, 4);
-  const auto second = static_cast<Index>(second_of(whole_lines(text).front().second));
+  const auto [begin, line] = whole_lines(text_of(kTask, batch, 0)).front();
+  const auto second = begin + static_cast<Index>(second_of(line));
   const std::vector<Kind> around{Kind::noise,     Kind::noise,     Kind::induction,
                                  Kind::induction, Kind::induction, Kind::noise};
   for (Index i = 0; i < 6; ++i)  // the blank, then P - 1 0 4
     CHECK(batch.kinds(0, second - 1 + i) == around[static_cast<std::size_t>(i)]);
 }
 
+TEST_CASE("a sequence begins within the ending of a line, anywhere in it") {
+  std::map<Index, int> begins;
+  const Batch batch = drawn(kTask, 2000, 6);
+  for (Index b = 0; b < batch.size(); ++b) {
+    const std::string text = text_of(kTask, batch, b);
+    const std::string rest = text.substr(0, text.find('\n'));
+    CHECK(std::regex_match(rest, std::regex("[a-z ]*\\.?")));
+    ++begins[static_cast<Index>(rest.size())];
+  }
+  CHECK(begins.begin()->first == 0);
+  CHECK(begins.rbegin()->first == 12);  // "under watch."
+  CHECK(begins.size() == 13);
+}
+
 TEST_CASE("digits are drawn evenly, and an identifier returns after one action in half of the lines") {
   std::map<char, int> digits;
   std::map<std::ptrdiff_t, int> actions;
-  std::set<std::size_t> distances;
-  int lines = 0;
+  std::set<Index> distances;
   const Batch batch = drawn(kTask, 2000, 5);
   for (Index b = 0; b < batch.size(); ++b) {
-    // The first line alone: of the later ones, long ones are likelier to be cut.
-    const std::string line = whole_lines(text_of(kTask, batch, b) + "\n").front().second;
+    // The first whole line alone: of later ones, long ones are likelier to be cut.
+    const std::string line = whole_lines(text_of(kTask, batch, b)).front().second;
     for (const std::size_t i : {2, 3, 4}) ++digits[line[i]];
     ++actions[std::count(line.begin(), line.end(), ';') - 1];
-    distances.insert(second_of(line));
-    ++lines;
+    distances.insert(static_cast<Index>(second_of(line)));
   }
   CHECK(digits.size() == 10);
   for (const auto& entry : digits) CHECK(std::abs(entry.second - 600) < 94);  // four standard errors
   CHECK(std::abs(actions[1] - 1000) < 90);
   CHECK(std::abs(actions[2] - 500) < 78);
   CHECK(std::abs(actions[3] - 250) < 60);
-  CHECK(distances.size() > 50);
-  CHECK(static_cast<Index>(*distances.begin()) == kTask.periods()->shortest);
-  CHECK(kTask.periods()->longest == 398);
+  CHECK(std::abs(actions[4] - 250) < 60);
+  CHECK(actions.size() == 4);
+  CHECK(*distances.begin() == kTask.periods()->shortest);
+  CHECK(*distances.rbegin() <= kTask.periods()->longest);
+  CHECK(kTask.periods()->longest == 79);
+  CHECK(Identifier({.vocabulary = 64, .length = 40}).periods()->longest == 37);
+  CHECK(distances.size() > 40);
 }
 
 TEST_CASE("the same key gives the same lines, and a generator moves on to fresh ones") {
@@ -148,7 +167,8 @@ TEST_CASE("resampled lines end and return at the same places, with other identif
     const std::string before = text_of(task, batch, b);
     const std::string after = text_of(task, fresh, b);
     for (std::size_t i = 0; i < before.size(); ++i) CHECK((before[i] == '\n') == (after[i] == '\n'));
-    if (before.substr(2, 3) == after.substr(2, 3)) ++alike;
+    const auto begin = before.find('\n') + 3;
+    if (before.substr(begin, 3) == after.substr(begin, 3)) ++alike;
   }
   CHECK(alike <= 2);  // one in a thousand by chance
 }

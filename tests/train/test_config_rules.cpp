@@ -92,10 +92,10 @@ TEST_CASE("an identifier needs a line to return in, and all of the lines' charac
   Config config;
   config.task.name = "identifier";
   config.model.vocabulary = 46;
-  config.task.length = 32;
+  config.task.length = 28;
   CHECK(broken(config).empty());
   config.model.vocabulary = 45;
-  config.task.length = 31;
+  config.task.length = 27;
   CHECK(broken(config) == Fields{"task.length", "model.vocabulary"});
 }
 
