@@ -26,6 +26,7 @@
 #include "tapehead/kernels/cross_entropy.h"
 #include "tapehead/kernels/layer_norm.h"
 #include "tapehead/kernels/softmax.h"
+#include "tapehead/kernels/tiled_attention.h"
 #include "tapehead/tensor/blas_gemm.h"
 #include "tapehead/text/tokenizer.h"
 #include "tapehead/train/optimizer.h"
@@ -97,38 +98,52 @@ void product(benchmark::State& state, const Product& p, Gemm multiply) {
   count_operations(state, static_cast<double>(2 * p.m * p.n * p.k));
 }
 
-/// Causal attention between queries, keys and values and head outputs, forward and backward: 4 sequences, 12
-/// heads of 64, the sequences shared out over threads.
-void attention(benchmark::State& state) {
-  constexpr Index kBatch = 4;
-  const kernels::AttentionSizes sizes{1, state.range(0), 12, 64};
+/// Causal attention of some sequences between queries, keys, values and head outputs, and the way back.
+struct AttentionArrays {
+  AttentionArrays(kernels::AttentionSizes s, Index batch)
+      : sizes(s), count(s.length * s.heads * s.head_width), shape{batch, count} {}
+
+  kernels::AttentionSizes sizes;  // of one sequence
+  Index count;                    // of its numbers
+  Shape shape;
+  Tensor q = random_tensor(shape, 1), k = random_tensor(shape, 2), v = random_tensor(shape, 3);
+  Tensor dz = random_tensor(shape, 4);
+  Tensor z{shape}, dq{shape}, dk{shape}, dv{shape};
+  Real scale = 1 / std::sqrt(static_cast<Real>(sizes.head_width));
+};
+
+using Attention = void (*)(AttentionArrays&, Index at);
+void attention_with_pattern(AttentionArrays& a, Index at) {
+  Tensor pattern = Tensor::uninitialised({a.sizes.heads, a.sizes.length, a.sizes.length});
+  Tensor dpattern = Tensor::uninitialised(pattern.shape());
+  kernels::attention_pattern_forward(pattern.data(), a.q.data() + at, a.k.data() + at, {a.scale}, {},
+                                     a.sizes);
+  const std::vector<bool> causal = kernels::causal_heads(pattern.data(), a.sizes);
+  kernels::attention_mix_forward(a.z.data() + at, pattern.data(), a.v.data() + at, causal, a.sizes);
+  kernels::attention_mix_backward({dpattern.data(), 0}, {a.dv.data() + at, 0}, a.dz.data() + at,
+                                  pattern.data(), a.v.data() + at, causal, a.sizes);
+  kernels::attention_pattern_backward({a.dq.data() + at, 0}, {a.dk.data() + at, 0}, dpattern.data(),
+                                      pattern.data(), a.q.data() + at, a.k.data() + at, a.scale, true,
+                                      a.sizes);
+}
+
+void attention_in_tiles(AttentionArrays& a, Index at) {
+  Tensor largest = Tensor::uninitialised({a.sizes.heads, a.sizes.length});
+  Tensor factors = Tensor::uninitialised(largest.shape());
+  kernels::tiled_attention_forward(a.z.data() + at, largest.data(), factors.data(), a.q.data() + at,
+                                   a.k.data() + at, a.v.data() + at, {a.scale}, {}, a.sizes);
+  kernels::tiled_attention_backward({a.dq.data() + at, 0}, {a.dk.data() + at, 0}, {a.dv.data() + at, 0},
+                                    a.dz.data() + at, a.z.data() + at, largest.data(), factors.data(),
+                                    a.q.data() + at, a.k.data() + at, a.v.data() + at, {a.scale}, {},
+                                    a.sizes);
+}
+
+/// The sequences, of heads of 64, are shared out over threads.
+void attention(benchmark::State& state, Index batch, Index heads, Attention attend) {
+  AttentionArrays arrays({1, state.range(0), heads, 64}, batch);
   const int threads = static_cast<int>(state.range(1));
-  const Index count = sizes.length * sizes.heads * sizes.head_width;
-  const Tensor q = random_tensor({kBatch, count}, 1);
-  const Tensor k = random_tensor({kBatch, count}, 2);
-  const Tensor v = random_tensor({kBatch, count}, 3);
-  const Tensor dz = random_tensor({kBatch, count}, 4);
-  Tensor z({kBatch, count});
-  Tensor dq({kBatch, count});
-  Tensor dk({kBatch, count});
-  Tensor dv({kBatch, count});
-  const Real scale = 1 / std::sqrt(static_cast<Real>(sizes.head_width));
-  for (auto _ : state)
-    parallel_for(kBatch, threads, [&](Index b) {
-      const Index at = b * count;
-      const Shape shape{sizes.heads, sizes.length, sizes.length};
-      Tensor pattern = Tensor::uninitialised(shape);
-      Tensor dpattern = Tensor::uninitialised(shape);
-      kernels::attention_pattern_forward(pattern.data(), q.data() + at, k.data() + at, {scale}, {}, sizes);
-      const std::vector<bool> causal = kernels::causal_heads(pattern.data(), sizes);
-      kernels::attention_mix_forward(z.data() + at, pattern.data(), v.data() + at, causal, sizes);
-      kernels::attention_mix_backward({dpattern.data(), 0}, {dv.data() + at, 0}, dz.data() + at,
-                                      pattern.data(), v.data() + at, causal, sizes);
-      kernels::attention_pattern_backward({dq.data() + at, 0}, {dk.data() + at, 0}, dpattern.data(),
-                                          pattern.data(), q.data() + at, k.data() + at, scale, true, sizes);
-    });
-  const double products = 6 * 2 * static_cast<double>(kBatch * sizes.heads * sizes.length);
-  count_operations(state, products * static_cast<double>(sizes.length * sizes.head_width));
+  for (auto _ : state) parallel_for(batch, threads, [&](Index b) { attend(arrays, b * arrays.count); });
+  count_operations(state, 6 * 2 * static_cast<double>(batch * arrays.count * arrays.sizes.length));
 }
 
 void softmax(benchmark::State& state) {
@@ -247,10 +262,16 @@ void register_all() {
     for (const auto& [name, multiply] : {std::pair{"ours", &ours}, std::pair{"blas", &blas}})
       benchmark::RegisterBenchmark(fmt::format("gemm/{}/{}", p.name, name).c_str(), product, p, multiply)
           ->Unit(benchmark::kMicrosecond);
-  benchmark::RegisterBenchmark("attention", attention)
+  benchmark::RegisterBenchmark("attention", attention, 4, 12, &attention_with_pattern)
       ->ArgNames({"length", "threads"})
       ->ArgsProduct({{64, 512, 1024}, {1, 2}})
       ->Unit(benchmark::kMillisecond);
+  for (const auto& [name, attend] : {std::pair{"attention/pattern", &attention_with_pattern},
+                                     std::pair{"attention/tiled", &attention_in_tiles}})
+    benchmark::RegisterBenchmark(name, attention, 1, 4, attend)
+        ->ArgNames({"length", "threads"})
+        ->ArgsProduct({{256, 1024, 4096}, {1}})
+        ->Unit(benchmark::kMillisecond);
   const auto add = [](const char* name, void (*run)(benchmark::State&), const char* argument,
                       const std::vector<std::int64_t>& values) {
     benchmark::RegisterBenchmark(name, run)->ArgName(argument)->ArgsProduct({values})->Unit(

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Draws time and memory against the length, from the medians of table.sh, as RUNS/lengths.svg and .png.
+#   experiments/tiled-attention/figure.sh RUNS
+set -euo pipefail
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+runs=$1
+
+# The lines of one panel: a column, and whether they are named.
+lines() {
+  local column=$1 named=$2 plots='' kind colour words title
+  while read -r kind colour words; do
+    [ -s "$runs/$kind.median" ] || continue
+    title="title '$words'"
+    [ "$named" = yes ] || title=notitle
+    plots+="'$runs/$kind.median' using 1:$column with linespoints linewidth 1.6 pointtype 7 pointsize 0.6 linecolor rgb '$colour' $title, "
+  done << 'EOT'
+torch-own #cc79a7 PyTorch, its own
+torch-plain #e69f00 PyTorch, as commonly written
+torch-blocks #009e73 PyTorch, in blocks
+pattern #0072b2 pattern held
+tiled #d55e00 in tiles
+EOT
+  printf '%s' "${plots%, }"
+}
+
+draw() {
+  {
+    cat << EOT
+$1
+set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
+set tics nomirror out scale 0.6 textcolor rgb '#222222'
+set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+set logscale xy
+set xtics ('128' 128, '256' 256, '512' 512, '1,024' 1024, '2,048' 2048, '4,096' 4096, '8,192' 8192, '16,384' 16384)
+set lmargin at screen 0.1
+set rmargin at screen 0.66
+set tmargin 3
+set bmargin 3.6
+set key at graph 1.03, 0.98 left top reverse Left samplen 2 spacing 1.35
+set xlabel 'length T (tokens)' textcolor rgb '#222222'
+set multiplot layout 2,1
+set format y '%g'
+set label 1 'Milliseconds, forward and backward, one thread' at graph 0, 1.06 left textcolor rgb '#222222'
+plot $(lines 4 yes)
+set label 1 'MiB by which the process grows, beside inputs, outputs and gradients' at graph 0, 1.06
+plot $(lines 5 no)
+unset multiplot
+EOT
+  } | gnuplot
+}
+draw "set terminal svg size 860,760 font 'Inter,14' background rgb 'white'
+set output '$runs/lengths.svg'"
+draw "set terminal pngcairo size 1290,1140 font 'Inter,20' background rgb 'white'
+set output '$runs/lengths.png'"
+echo
+echo "$runs/lengths.svg"
