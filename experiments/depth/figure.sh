@@ -37,7 +37,8 @@ set label 1 '{/:Bold One, two and three layers on repeats of a fixed and of draw
   font ',$2' textcolor rgb '#222222'
 set label 2 'at periods trained on' at screen 0.16, 0.855 left textcolor rgb '#0072b2'
 set label 3 'at periods 25, 29 and 31, which none saw' at screen 0.36, 0.855 left textcolor rgb '#d55e00'
-set ytics ('fixed, 1 layer' -1, 'fixed, 2 layers' -2, 'fixed, 3 layers' -3, 'drawn, 1 layer' -4, 'drawn, 2 layers' -5, 'drawn, 3 layers' -6) scale 0
+set ytics ('fixed, 1 layer' -1, 'fixed, 2 layers' -2, 'fixed, 3 layers' -3, 'drawn, 1 layer' -4, 'drawn, 2 layers' -5, \\
+  'drawn, 3 layers' -6) scale 0
 set lmargin at screen 0.16
 set rmargin at screen 0.57
 set xrange [-2:102]

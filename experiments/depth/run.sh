@@ -2,37 +2,19 @@
 # Trains models of one, two and three layers on repeats of one fixed period and of drawn periods, and evaluates them at
 # periods that none of them saw:
 #   experiments/depth/run.sh [--quick] [SEEDS]     default: 10 seeds
-# Some four minutes on two cores, once it is built; --quick has one seed and 400 steps. Runs that are there already are
-# kept. Ends with status 1 if a model does not do what its README says. TAPEHEAD names a program other than the one it
-# builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
+# Some five minutes on two cores, once it is built; --quick has one seed and 400 steps. Runs that are there already are
+# kept. Ends with status 1 if a model does not do what the README says.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/sweeps.sh
+source experiments/sweeps.sh
+start_room depth 10 400 "$@"
 
-runs=${TAPEHEAD_RUNS:-runs}/depth steps=2000 seeds=10
-if [ "${1:-}" = --quick ]; then
-  runs=$runs-quick steps=400 seeds=1
-  shift
-fi
-if [ $# -gt 1 ] || ! [[ ${1:-1} =~ ^[1-9][0-9]*$ ]]; then
-  echo "usage: experiments/depth/run.sh [--quick] [SEEDS]" >&2
-  exit 2
-fi
-seeds=${1:-$seeds}
-tapehead=${TAPEHEAD:-build/tapehead}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program
-fi
-mkdir -p "$runs"
-
-sweeps=()
 for periods in fixed drawn; do
   config=configs/induction.toml
   [ "$periods" = drawn ] || config=configs/fixed-period-one-layer.toml
   for layers in 1 2 3; do
-    sweeps+=("$runs/$periods-$layers-layer")
-    "$tapehead" sweep "$config" --set "model.layers=$layers" --set train.ring_snapshots=0 \
-      --set "train.steps=$steps" --seeds "$seeds" --out "${sweeps[-1]}" > "${sweeps[-1]}.log"
+    sweep "$periods-$layers-layer" "$config" --set "model.layers=$layers"
   done
 done
 
