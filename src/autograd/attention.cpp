@@ -46,9 +46,9 @@ void check_slopes(const std::vector<Real>& slopes, Index heads, bool causal) {
   require(slopes.empty() || causal, "[attention] slopes need a causal mask: a later key has no distance");
 }
 
-kernels::Sight sight_of(const AttentionMask& mask) {
-  return {mask.causal, mask.visible.empty() ? nullptr : mask.visible.data()};
-}
+const std::uint8_t* data_or_null(const Mask& visible) { return visible.empty() ? nullptr : visible.data(); }
+
+kernels::Sight sight_of(const AttentionMask& mask) { return {mask.causal, data_or_null(mask.visible)}; }
 
 const Real* data_or_null(const std::vector<Real>& slopes) { return slopes.empty() ? nullptr : slopes.data(); }
 
@@ -162,20 +162,24 @@ Variable rotary(const Variable& x, const Variable& angles) {
   return y;
 }
 
-Variable smear(const Variable& x, const Variable& gate) {
+Variable smear(const Variable& x, const Variable& gate, const Mask& visible) {
   const Shape& s = x.shape();
   require(s.rank() == 3 && gate.shape().rank() == 1 && gate.shape()[0] > 0 && s[2] % gate.shape()[0] == 0,
           "[smear] expected x (B, K, H*D) and gate (H), got {} and {}", shape_of(x), shape_of(gate));
   const Index heads = gate.shape()[0];
   const kernels::SmearSizes sizes{s[0], s[1], heads, s[2] / heads};
+  require(visible.empty() || (visible.batch() == s[0] && visible.length() == s[1]),
+          "[smear] expected a padding mask ({}, {}), got ({}, {})", s[0], s[1], visible.batch(),
+          visible.length());
   Tensor share = gate.value();
   for (Real& g : share.values()) g = 1 / (1 + std::exp(-g));
   Variable y = Variable::result("smear", s, {&x, &gate});
-  kernels::smear_forward(y.output(), x.data(), share.data(), sizes);
-  record("smear", y, [x, gate, y, share = std::move(share), sizes] {
+  kernels::smear_forward(y.output(), x.data(), share.data(), data_or_null(visible), sizes);
+  record("smear", y, [x, gate, y, visible, share = std::move(share), sizes] {
     Real* dx = x.gradient_sum();
     Tensor dshare(gate.shape());
-    kernels::smear_backward(dx, dshare.data(), y.upstream(), x.data(), share.data(), sizes);
+    kernels::smear_backward(dx, dshare.data(), y.upstream(), x.data(), share.data(), data_or_null(visible),
+                            sizes);
     // share = σ(gate), and σ' = σ (1 - σ)
     if (Real* dgate = gate.gradient_sum(); dgate != nullptr)
       for (Index h = 0; h < dshare.count(); ++h)

@@ -66,8 +66,9 @@ AttentionScores::AttentionScores(const Scope& scope, Index width, Index heads, I
   if (config.positions == Positions::alibi) slopes_ = alibi_slopes(heads_);
 }
 
-AttentionScores::Pair AttentionScores::prepared(const Pass& pass, Variable q, Variable k) const {
-  if (smear_) k = smear(k, pass.parameter(*smear_));
+AttentionScores::Pair AttentionScores::prepared(const Pass& pass, Variable q, Variable k,
+                                                const Mask& visible) const {
+  if (smear_) k = smear(k, pass.parameter(*smear_), visible);
   if (bilinear_) q = head_linear(q, pass.parameter(*bilinear_));
   if (query_norm_) q = of_heads(*query_norm_, pass, q, heads_);
   if (key_norm_) k = of_heads(*key_norm_, pass, k, heads_);
@@ -84,14 +85,14 @@ Scoring AttentionScores::scoring() const { return {.scale = scale_, .slopes = sl
 
 Variable AttentionScores::pattern(const Pass& pass, const Variable& queries, const Variable& keys,
                                   const AttentionMask& mask) const {
-  const auto [q, k] = prepared(pass, queries, keys);
+  const auto [q, k] = prepared(pass, queries, keys, mask.visible);
   if (!additive_) return attention_pattern(q, k, heads_, mask, scoring());
   return attention_weights(additive_scores(q, k, pass.parameter(*additive_), mask.causal), mask, slopes_);
 }
 
 Variable AttentionScores::mix(const Pass& pass, const Variable& queries, const Variable& keys,
                               const Variable& values, const AttentionMask& mask) const {
-  const auto [q, k] = prepared(pass, queries, keys);
+  const auto [q, k] = prepared(pass, queries, keys, mask.visible);
   return tiled_attention(q, k, values, heads_, mask, scoring());
 }
 

@@ -40,6 +40,15 @@ TEST_CASE("an open gate leaves keys as they are, a shut one gives each place the
   check_close(smear(x, Variable(Tensor({2}, {100, -100}))).value(), {1, 3, 2}, {1, 10, 2, 10, 3, 20});
 }
 
+TEST_CASE("a key after padding has none before it") {
+  const Variable x(Tensor({1, 3, 1}, {1, 2, 4}));
+  const Variable even(Tensor({1}));
+  check_close(smear(x, even).value(), {1, 3, 1}, {1, 1.5, 3});
+  check_close(smear(x, even, Mask(1, 3, {0, 1, 1})).value(), {1, 3, 1}, {1, 2, 3});
+  CHECK_THROWS_WITH_AS(smear(x, even, Mask(1, 2, 1)), "[smear] expected a padding mask (1, 3), got (1, 2)",
+                       Error);
+}
+
 TEST_CASE("smeared keys say what they expect") {
   CHECK_THROWS_WITH_AS(smear(Variable(Tensor({1, 3, 4})), Variable(Tensor({3}))),
                        "[smear] expected x (B, K, H*D) and gate (H), got (1, 3, 4) and (3)", Error);

@@ -166,7 +166,10 @@ void add_scores(std::vector<Op>& ops) {
         {keys, random_tensor({4, 2}, 47)},
         [](const Inputs& in) { return head_linear(in[0], in[1]); }},
        {"rotary", {keys}, [=](const Inputs& in) { return rotary(in[0], Variable(angles)); }},
-       {"smear", {keys, random_tensor({2}, 48)}, [](const Inputs& in) { return smear(in[0], in[1]); }}});
+       {"smear", {keys, random_tensor({2}, 48)}, [](const Inputs& in) { return smear(in[0], in[1]); }},
+       {"smear after padding", {keys, random_tensor({2}, 49)}, [=](const Inputs& in) {
+          return smear(in[0], in[1], padding);
+        }}});
 }
 
 void add_recurrence(std::vector<Op>& ops) {

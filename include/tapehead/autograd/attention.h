@@ -49,8 +49,8 @@ Variable head_linear(const Variable& x, const Variable& weight);
 /// gets no gradient.
 Variable rotary(const Variable& x, const Variable& angles);
 
-/// y_t = σ(gate) x_t + (1 - σ(gate)) x_{t-1} for x (B, K, H*D), with a gate (H) a head; y_0 = x_0 (Olsson et
-/// al. 2022, argument 2).
-Variable smear(const Variable& x, const Variable& gate);
+/// y_t = σ(gate) x_t + (1 - σ(gate)) x_{t-1} for x (B, K, H*D), with a gate (H) a head (Olsson et al.
+/// 2022, argument 2). y_t = x_t where there is none before it: at t = 0, and after a 0 of a padding mask.
+Variable smear(const Variable& x, const Variable& gate, const Mask& visible = {});
 
 }  // namespace tapehead

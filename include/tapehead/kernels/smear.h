@@ -2,6 +2,8 @@
 /// induction heads", argument 2).
 #pragma once
 
+#include <cstdint>
+
 #include "tapehead/base/number.h"
 #include "tapehead/kernels/sink.h"
 
@@ -14,11 +16,12 @@ struct SmearSizes {
   Index head_width;  ///< D
 };
 
-/// y_t = share x_t + (1 - share) x_{t-1} for x (B, K, H*D), with a share (H) a head; y_0 = x_0.
-void smear_forward(Real* y, const Real* x, const Real* share, SmearSizes sizes);
+/// y_t = share x_t + (1 - share) x_{t-1} for x (B, K, H*D), with a share (H) a head. y_t = x_t where there is
+/// none before it: at t = 0, and where `visible` (B, K), unless null, says 0 of it.
+void smear_forward(Real* y, const Real* x, const Real* share, const std::uint8_t* visible, SmearSizes sizes);
 
 /// Whichever of dx and dshare is not null; both are added to.
 void smear_backward(Real* dx, Real* dshare, const Real* dy, const Real* x, const Real* share,
-                    SmearSizes sizes);
+                    const std::uint8_t* visible, SmearSizes sizes);
 
 }  // namespace tapehead::kernels

@@ -47,7 +47,7 @@ class AttentionScores {
     Variable keys;
   };
   /// What is left of queries and keys to be scored.
-  Pair prepared(const Pass& pass, Variable queries, Variable keys) const;
+  Pair prepared(const Pass& pass, Variable queries, Variable keys, const Mask& visible) const;
   Scoring scoring() const;
 
   Index heads_;
