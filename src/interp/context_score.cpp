@@ -87,7 +87,11 @@ std::vector<PositionBand> position_bands(Index length) {
   for (int k = 1; first <= length; ++k) {
     const auto next = static_cast<Index>(std::round(std::exp2(k / kBandsPerDoubling)));
     if (next <= first) continue;
-    bands.push_back({first, std::min(length, next - 1)});
+    // A rest of less than half a band would be noise.
+    if (!bands.empty() && 2 * (length - first + 1) < next - first)
+      bands.back().last = length;
+    else
+      bands.push_back({first, std::min(length, next - 1)});
     first = next;
   }
   return bands;

@@ -52,7 +52,7 @@ ContextOptions context_options(Index length, std::optional<Index> early, std::op
 PositionBand band_around(Index position, double spread, Index length);
 
 /// All positions of a sequence in bands, two each time the position doubles: 1, 2, 3, 4 to 5, 6 to 7, 8 to
-/// 10, ... The last one may be shorter.
+/// 10, ... At the end, less than half a band belongs to the one before.
 std::vector<PositionBand> position_bands(Index length);
 
 /// Of one model.
