@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Draws the two runs of run.sh beside each other, as RUNS/real-text.svg and .png: in-context-learning score, best
+# prefix matching on repeated random tokens, best previous-token score and losses against the training step.
+#   experiments/real-text/figure.sh RUNS
+set -euo pipefail
+runs=$1
+
+for layers in 1 2; do
+  run=$runs/layers-$layers
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $1 > 0 && !($1 in seen) { seen[$1] = 1; print $1, $at["score"], $at["score_low"], $at["score_high"] }' \
+    "$run/context.csv" > "$run/score.data"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $1 > 0 { print $1, $at["loss"], $at["loss_induction"], $at["loss_noise"] }' "$run/metrics.csv" > "$run/loss.data"
+  # The least of the periods, of each head; a blank line between heads.
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $at["step"] > 0 {
+      step = $at["step"]; head = $at["layer"] "." $at["head"]; key = head " " step
+      if (!(step in seen)) { seen[step] = 1; steps[++n] = step }
+      heads[head] = 1
+      if (!(key in prefix) || $at["prefix_matching"] < prefix[key]) prefix[key] = $at["prefix_matching"]
+      if (!(key in previous) || $at["previous_token"] < previous[key]) previous[key] = $at["previous_token"]
+    }
+    END {
+      for (head in heads) {
+        for (i = 1; i <= n; ++i) print steps[i], prefix[head " " steps[i]], previous[head " " steps[i]]
+        print ""
+      }
+    }' "$run/random.csv" > "$run/heads.data"
+done
+
+draw() {
+  gnuplot << EOT
+$1
+set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
+set tics nomirror out scale 0.6 textcolor rgb '#222222'
+set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+set lmargin at screen 0.1
+set rmargin at screen 0.78
+set tmargin 2.6
+set bmargin 2.2
+set logscale x
+set xrange [4:*]
+set key at graph 1.03, 1 left top reverse Left samplen 2 spacing 1.3
+one = '#d55e00'
+two = '#0072b2'
+set multiplot layout 4,1
+set title "In-context-learning score (nats): below 0 the context helps" left offset -1,-0.4 textcolor rgb '#222222'
+plot 0 with lines linewidth 1 dashtype 2 linecolor rgb '#7a7a7a' notitle, \
+  '$runs/layers-1/score.data' using 1:3:4 with filledcurves fillcolor rgb one fillstyle transparent solid 0.15 notitle, \
+  '$runs/layers-2/score.data' using 1:3:4 with filledcurves fillcolor rgb two fillstyle transparent solid 0.15 notitle, \
+  '$runs/layers-1/score.data' using 1:2 with lines linewidth 2 linecolor rgb one title 'one layer', \
+  '$runs/layers-2/score.data' using 1:2 with lines linewidth 2 linecolor rgb two title 'two layers'
+set title "Prefix matching on repeated random tokens, every head"
+set yrange [0:1]
+plot '$runs/layers-1/heads.data' using 1:2 with lines linewidth 1.4 linecolor rgb one title 'one layer', \
+  '$runs/layers-2/heads.data' using 1:2 with lines linewidth 1.4 linecolor rgb two title 'two layers'
+set title "Previous-token score on the same, every head"
+plot '$runs/layers-1/heads.data' using 1:3 with lines linewidth 1.4 linecolor rgb one title 'one layer', \
+  '$runs/layers-2/heads.data' using 1:3 with lines linewidth 1.4 linecolor rgb two title 'two layers'
+set title "Loss on the held-out text (nats)"
+set yrange [2:6]
+set bmargin 3.4
+set xlabel 'training step' textcolor rgb '#222222'
+plot '$runs/layers-1/loss.data' using 1:2 with lines linewidth 1.8 linecolor rgb one title 'one layer, all', \
+  '$runs/layers-2/loss.data' using 1:2 with lines linewidth 1.8 linecolor rgb two title 'two layers, all', \
+  '$runs/layers-1/loss.data' using 1:3 with lines linewidth 1.2 dashtype 2 linecolor rgb one title 'one, pair seen before', \
+  '$runs/layers-2/loss.data' using 1:3 with lines linewidth 1.2 dashtype 2 linecolor rgb two title 'two, pair seen before'
+unset multiplot
+EOT
+}
+draw "set terminal svg size 860,980 font 'Inter,14' background rgb 'white'
+set output '$runs/real-text.svg'"
+draw "set terminal pngcairo size 1290,1470 font 'Inter,20' background rgb 'white'
+set output '$runs/real-text.png'"
+echo
+echo "$runs/real-text.svg"
