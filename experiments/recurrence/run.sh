@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# What recurrence costs beside attention, and how well recurrent layers copy:
+#   experiments/recurrence/run.sh [--quick]
+# Takes 80 seconds of processor time, once it is built; --quick stops at 256 positions and 60 steps. TAPEHEAD and
+# TAPEHEAD_ROOMS name programs other than those it builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
+set -euo pipefail
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+runs=${TAPEHEAD_RUNS:-runs}/recurrence steps=2000
+lengths=(64 128 256 512 1024 2048 4096) models=("64 2e-3" "128 2e-3" "256 1e-3")
+case "$*" in
+  "") ;;
+  --quick) runs=$runs-quick steps=60 lengths=(64 256) models=("64 2e-3") ;;
+  *)
+    echo "usage: experiments/recurrence/run.sh [--quick]" >&2
+    exit 2
+    ;;
+esac
+tapehead=${TAPEHEAD:-build/tapehead} recurrence=${TAPEHEAD_ROOMS:-build/experiments}/recurrence
+if [ -z "${TAPEHEAD:-}" ]; then
+  .ci/packages build
+  .ci/build tapehead_program experiment_recurrence
+fi
+mkdir -p "$runs"
+
+"$recurrence" costs "${lengths[@]}" | tee "$runs/costs"
+
+# Where two columns of one width cross, between two lengths, by the logarithms of both.
+crossing() {
+  awk -v width="$1" -v a="$2" -v b="$3" '
+    $1 == width {
+      difference = log($b / $a)
+      if (seen && last < 0 && difference >= 0) {
+        share = -last / (difference - last)
+        printf "%.0f\n", exp(log(length_before) + share * log($2 / length_before))
+      }
+      seen = 1; last = difference; length_before = $2
+    }' "$runs/costs"
+}
+for width in 256 512; do
+  echo "d = $width: attention takes as long as recurrence at T = $(crossing "$width" 4 6), and at" \
+    "$(crossing "$width" 5 6) as a recurrence over eight sequences side by side"
+done
+
+echo
+"$tapehead" train configs/induction.toml --set "train.steps=$steps" --set train.ring_snapshots=0 \
+  --out "$runs/attention" --overwrite 2> "$runs/attention.log"
+for model in "${models[@]}"; do
+  read -r width rate <<< "$model"
+  "$recurrence" copies configs/induction.toml "$steps" "$width" "$rate" > "$runs/copies-$width.csv"
+done
+
+# The last row of a table: loss on induction positions, on noise, accuracy.
+last() {
+  awk -F, '
+    /^#/ { next }
+    !found { for (i = 1; i <= NF; ++i) at[$i] = i; found = 1; next }
+    { loss = $at["loss_induction"]; noise = $at["loss_noise"]; accuracy = $at["accuracy_induction"] }
+    END { printf "%9.3f %9.3f %9.3f\n", loss, noise, accuracy }' "$1"
+}
+printf 'after %d steps, on positions that can be copied\n%-36s %9s %9s %9s\n' "$steps" '' loss noise accuracy
+printf '%-36s %s\n' 'two layers of attention, width 64' "$(last "$runs/attention/metrics.csv")"
+for model in "${models[@]}"; do
+  read -r width rate <<< "$model"
+  printf '%-36s %s\n' "two recurrent layers, width $width" "$(last "$runs/copies-$width.csv")"
+done
+experiments/recurrence/figure.sh "$runs"
