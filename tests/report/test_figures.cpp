@@ -178,7 +178,8 @@ TEST_CASE("a name that no figure has is a wrong call, with the nearest and all t
   CHECK_THROWS_WITH_AS(
       require_figure_names({"loss", "hedas"}, 1),
       "[figures] no figure 'hedas' of one run; the nearest is heads, and there are loss, heads, "
-      "attention, ablation, shapley, patching, composition, eigenvalues, attribution, lens",
+      "attention, ablation, shapley, patching, composition, eigenvalues, attribution, lens, "
+      "context",
       UsageError);
   CHECK_THROWS_WITH_AS(require_figure_names({"loss"}, 2), doctest::Contains("there is curves"), UsageError);
   CHECK_NOTHROW(require_figure_names({"loss", "lens"}, 1));

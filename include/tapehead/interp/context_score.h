@@ -58,11 +58,11 @@ std::vector<PositionBand> position_bands(Index length);
 /// Of one model.
 struct ContextLosses {
   Index step = 0;
-  std::vector<double> losses;  ///< the mean of each of position_bands, in nats
+  std::vector<double> losses = {};  ///< the mean of each of position_bands, in nats
   /// d loss / d ln(position) at each: between the bands before and after, and at both ends to the one that is
   /// there; NaN for a single band.
-  std::vector<double> slopes;
-  Estimate score;  ///< over sequences, in nats
+  std::vector<double> slopes = {};
+  Estimate score = {};  ///< over sequences, in nats
   double early = 0;
   double late = 0;  ///< the two losses that make it
 };
