@@ -14,8 +14,8 @@ lines() {
     [ "$named" = yes ] || title=notitle
     plots+="'$runs/$kind.median' using 1:$column with linespoints linewidth 1.6 pointtype 7 pointsize 0.6 linecolor rgb '$colour' $title, "
   done << 'EOT'
-torch-own #cc79a7 PyTorch, its own
-torch-plain #e69f00 PyTorch, as commonly written
+torch-own #cc79a7 PyTorch, own
+torch-plain #e69f00 PyTorch, plain
 torch-blocks #009e73 PyTorch, in blocks
 pattern #0072b2 pattern held
 tiled #d55e00 in tiles
@@ -30,6 +30,8 @@ $1
 set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
 set tics nomirror out scale 0.6 textcolor rgb '#222222'
 set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+stats '$runs/tiled.median' using 1 nooutput
+set xrange [0.9 * STATS_min:1.1 * STATS_max]
 set logscale xy
 set xtics ('128' 128, '256' 256, '512' 512, '1,024' 1024, '2,048' 2048, '4,096' 4096, '8,192' 8192, '16,384' 16384)
 set lmargin at screen 0.1
@@ -39,7 +41,7 @@ set bmargin 3.6
 set key at graph 1.03, 0.98 left top reverse Left samplen 2 spacing 1.35
 set xlabel 'length T (tokens)' textcolor rgb '#222222'
 set multiplot layout 2,1
-set format y '%g'
+set ytics ('0.1' 0.1, '1' 1, '10' 10, '100' 100, '1,000' 1000, '10,000' 10000)
 set label 1 'Milliseconds, forward and backward, one thread' at graph 0, 1.06 left textcolor rgb '#222222'
 plot $(lines 4 yes)
 set label 1 'MiB by which the process grows, beside inputs, outputs and gradients' at graph 0, 1.06

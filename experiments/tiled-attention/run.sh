@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Measures attention in tiles and with its pattern held, and PyTorch's, against the length:
 #   experiments/tiled-attention/run.sh [--quick]
-# Some four minutes of one core, once it is built, and 2.6 GB of memory (12 GB where the machine has 20); --quick takes
-# short texts. Ends with status 1 where our two ways differ by more than rounding. PyTorch is left out where it is not
-# installed. TAPEHEAD_ROOMS names a folder with the program of this room, TAPEHEAD_RUNS a folder for what it writes other
-# than runs/.
+# Some five minutes of one core, once it is built, and 3.3 GB of memory; --quick takes short texts. Ends with status 1
+# where our two ways differ by more than rounding. PyTorch is left out where it is not installed. TAPEHEAD_ROOMS names a
+# folder with the program of this room, TAPEHEAD_RUNS a folder for what it writes other than runs/.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 

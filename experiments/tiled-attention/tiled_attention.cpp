@@ -2,7 +2,8 @@
 /// what memory beside its inputs, outputs and their gradients. One sequence, 4 heads of 64, causal.
 ///   build/experiments/tiled_attention tiled|pattern LENGTH SECONDS
 /// prints LENGTH, milliseconds forward, backward (CPU time, medians), bytes of arrays at the peak, and by how
-/// many bytes the process grew. Nothing where the arrays would take more than half of the machine's memory.
+/// many bytes the process grew. Nothing where the arrays would take more than a quarter of the machine's
+/// memory.
 ///   build/experiments/tiled_attention check LENGTH
 /// compares the two, and ends with status 1 where they differ by more than rounding.
 #include <fmt/format.h>
@@ -116,7 +117,7 @@ Index largest_resident() {
 void measure(const std::string& kind, Index length, double seconds) {
   const bool is_tiled = kind == "tiled";
   const double table = static_cast<double>(length) * static_cast<double>(length) * sizeof(Real);
-  if (!is_tiled && (2 * kHeads + 1) * table > physical_memory() / 2) return;
+  if (!is_tiled && (2 * kHeads + 1) * table > physical_memory() / 4) return;
   const Attention attention = is_tiled ? Attention(tiled) : Attention(with_pattern);
   Arrays arrays(length);
   const Index resident = largest_resident();
