@@ -83,7 +83,9 @@ std::string tics_of(double low, double high, double pixels, double room, bool na
 void set_step_axis(Figure& figure, const Panel& panel, const Scores& scores,
                    const std::vector<double>& borders, bool named) {
   const double room = text_width(fmt::format("{:.0f}", scores.steps.back()), kText) + kTicRoom;
-  const double first = scores.steps.front() > 0 ? borders.front() : scores.places.front() * kHalfDoubling;
+  // Beside the 0 the first number has room, too.
+  const double apart = std::pow(borders.back() / borders.front(), room / panel.width());
+  const double first = scores.steps.front() > 0 ? borders.front() : scores.places.front() * apart;
   std::string tics = tics_of(std::max(first, 0.5), borders.back(), panel.width(), room, named);
   if (scores.steps.front() == 0)
     tics =
