@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What dropout does to a row of weights, and to the step at which induction forms:
 #   experiments/dropout/run.sh [--quick] [SEEDS]     default: 5 seeds
-# Some three minutes on two cores, once it is built; --quick has one seed and 300 steps. Runs that are there already are kept.
+# About two minutes on two cores, once it is built; --quick has one seed and 300 steps. Runs that are there already are kept.
 # Ends with status 1 if the row of weights is not what it should be. TAPEHEAD_ROOMS names a folder with this room's program
 # other than the one that is built.
 set -euo pipefail
