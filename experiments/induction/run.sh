@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # Grows induction heads and takes them apart: trains, scores, ablates and patches every head, draws the figures,
 # and gives the verdict.
-#   experiments/induction/run.sh [--fresh]
-# A finished run is used as it is, a stopped one is gone on with; --fresh trains it again.
+#   experiments/induction/run.sh [--fresh | --quick]
+# A finished run is used as it is, a stopped one is gone on with; --fresh trains it again. --quick has 1,000 steps in a
+# folder of its own, runs the controls' short form too, and ends with status 1 if the verdict is not induction.
+# TAPEHEAD names a program other than the one it builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-run=runs/induction
-overwrite=()
+run=${TAPEHEAD_RUNS:-runs}/induction
+overwrite=() settings=() quick=
 case "$*" in
   "") ;;
   --fresh) overwrite=(--overwrite) ;;
+  --quick)
+    run=$run-quick quick=yes
+    settings=(--set train.steps=1000)
+    ;;
   *)
-    echo "usage: experiments/induction/run.sh [--fresh]" >&2
+    echo "usage: experiments/induction/run.sh [--fresh | --quick]" >&2
     exit 2
     ;;
 esac
@@ -24,27 +30,39 @@ finished() {
   [ -n "$steps" ] && [ -f "$(printf '%s/checkpoints/step-%06d.safetensors' "$run" "$steps")" ]
 }
 
-.ci/packages build
-.ci/build tapehead_program
+tapehead=${TAPEHEAD:-build/tapehead}
+if [ -z "${TAPEHEAD:-}" ]; then
+  .ci/packages build
+  .ci/build tapehead_program
+fi
 
 if [ ${#overwrite[@]} -eq 0 ] && finished; then
   echo "$run holds a finished run; --fresh trains it again"
 elif [ ${#overwrite[@]} -eq 0 ] && [ -e "$run/config.toml" ]; then
-  build/tapehead train --resume "$run"
+  "$tapehead" train --resume "$run"
 else
-  build/tapehead train configs/induction.toml "${overwrite[@]}"
+  "$tapehead" train configs/induction.toml --out "$run" "${settings[@]}" "${overwrite[@]}"
 fi
 
-build/tapehead heads "$run"
-build/tapehead ablate "$run"
-build/tapehead patch "$run"
-build/tapehead plot "$run"
-build/tapehead verdict "$run"
-build/tapehead ablate "$run" --kind all > /dev/null
-build/tapehead report "$run" --measure > /dev/null
+"$tapehead" heads "$run"
+"$tapehead" ablate "$run"
+"$tapehead" patch "$run"
+"$tapehead" plot "$run"
+verdict=$("$tapehead" verdict "$run")
+echo "$verdict"
+"$tapehead" ablate "$run" --kind all > /dev/null
+"$tapehead" report "$run" --measure > /dev/null
 
 echo
 echo "A page to explore, in any browser:"
-echo "$PWD/$run/report.html"
+realpath "$run/report.html"
 echo "Figures:"
-ls -1 "$PWD/$run"/figures/*.png
+ls -1 "$(realpath "$run")"/figures/*.png
+
+if [ -n "$quick" ]; then
+  experiments/induction/controls.sh --quick
+  if ! grep --quiet ': induction$' <<< "$verdict"; then
+    echo "expected the verdict: induction" >&2
+    exit 1
+  fi
+fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Our runs of the copy model beside another project's logs.
 
-    compare.py table CURVES         a Markdown table of crossings and ends
-    compare.py figure CURVES FILE   the curves, drawn by gnuplot as SVG
-    compare.py others RUN           the options of `tapehead ablate` that take out every head of a run but the best
-                                    previous-token head of layer 0 and the best induction head of the last layer
+    compare.py table RUNS CURVES         a Markdown table of crossings and ends
+    compare.py figure RUNS CURVES FILE   the curves, drawn by gnuplot as SVG
+    compare.py others RUN                the options of `tapehead ablate` that take out every head of a run but the best
+                                         previous-token head of layer 0 and the best induction head of the last layer
 
-CURVES is the folder with their logs, or empty: then ours stand alone. Runs are looked for in runs/.
+RUNS is the folder with our runs, CURVES the one with their logs, or empty: then ours stand alone.
 """
 
 import csv
@@ -32,9 +32,9 @@ def rows_of(file):
         return list(csv.DictReader(lines))
 
 
-def ours():
+def ours(runs):
     for name, label in OURS:
-        file = pathlib.Path("runs") / name / "metrics.csv"
+        file = pathlib.Path(runs) / name / "metrics.csv"
         if file.exists():
             columns = ("loss_induction", "loss_noise", "accuracy_induction")
             yield label, [(int(row["step"]), {c: float(row[c]) for c in columns}) for row in rows_of(file)]
@@ -51,10 +51,10 @@ def crossing(curve, accuracy):
     return next((f"{step:,}" for step, row in curve if row["accuracy_induction"] > accuracy), "–")
 
 
-def print_table(folder):
+def print_table(runs, folder):
     print("| run | 10 % at step | 50 % at step | accuracy at the end | loss on induction | on noise | last step |")
     print("|---|---|---|---|---|---|---|")
-    for label, curve in (*theirs(folder), *ours()):
+    for label, curve in (*theirs(folder), *ours(runs)):
         step, last = curve[-1]
         print(f"| {label} | {crossing(curve, 0.1)} | {crossing(curve, 0.5)} | {last['accuracy_induction']:.3f} | "
               f"{last['loss_induction']:.2f} | {last['loss_noise']:.2f} | {step:,} |")
@@ -79,7 +79,7 @@ def style(label):
     return colour, 2 if "seed 2" in label or "another" in label else 1, 1.0 if "one layer" in label else 1.8
 
 
-def panel(curves, index, column, factor, top, ticks, pixels, title):
+def panel(curves, best, index, column, factor, top, ticks, pixels, title):
     first, last = pixels
     lines = [f"set tmargin at screen {1 - first / HEIGHT}", f"set bmargin at screen {1 - last / HEIGHT}",
              f"set yrange [0:{top}]", f"set ytics {ticks}",
@@ -92,7 +92,7 @@ def panel(curves, index, column, factor, top, ticks, pixels, title):
                      f"linecolor rgb '{colour}'")
         value = factor * curve[-1][1][column]
         labels.append((value, f"{label} {value:.1f} %" if factor == 100 else f"{label} {value:.2f}", colour))
-    for value, text in floors(column, factor):
+    for value, text in best:
         plots.insert(0, f"{value} with lines linewidth 1 linecolor rgb '#b8b8b8'")
         labels.append((value, text, GREY))
     height = last - first
@@ -107,21 +107,22 @@ def panel(curves, index, column, factor, top, ticks, pixels, title):
     return lines + ["plot " + ", ".join(plots), "unset label"]
 
 
-def floors(column, factor):
-    file = pathlib.Path("runs/reference-copy/floors.csv")
+def floors(runs, column, factor):
+    file = pathlib.Path(runs) / "reference-copy" / "floors.csv"
     for row in rows_of(file) if file.exists() else ():
         if row["predictor"] in ("current token", "Bayes"):
             value = factor * float(row[column])
             yield value, f"floor: {row['predictor']} " + (f"{value:.1f} %" if factor == 100 else f"{value:.2f}")
 
 
-def draw(folder, file):
-    curves = [*theirs(folder), *ours()]
+def draw(runs, folder, file):
+    curves = [*theirs(folder), *ours(runs)]
     lines = [f"set terminal svg size {WIDTH},{HEIGHT} dynamic background rgb 'white' font 'Inter,14'",
              "set encoding utf8", f"set border 3 linecolor rgb '{GREY}' linewidth 0.8",
              f"set tics nomirror out scale 0.5 font ',13' textcolor rgb '{INK}'",
              f"set grid ytics linetype 1 linecolor rgb '{PALE}' linewidth 0.6", "set key off", "set multiplot",
-             f"set lmargin at screen {LEFT / WIDTH}", f"set rmargin at screen {RIGHT / WIDTH}", "set xrange [0:6000]",
+             f"set lmargin at screen {LEFT / WIDTH}", f"set rmargin at screen {RIGHT / WIDTH}",
+             f"set xrange [0:{max(curve[-1][0] for _, curve in curves)}]",
              f"set label 3 '{{/:Bold=19 Learning to copy, in two programs}}' at screen {20 / WIDTH}, screen "
              f"{1 - 26 / HEIGHT} left textcolor rgb '{INK}'",
              f"set label 4 '24 of 128 tokens stand a second time · 2 layers, 4 heads each, width 128, attention only' at "
@@ -131,7 +132,7 @@ def draw(folder, file):
         lines += [f"{step} {100 * row['accuracy_induction']} {row['loss_induction']}" for step, row in curve]
         lines.append("END")
     for index, (column, factor, top, ticks, pixels, title) in enumerate(PANELS):
-        lines += panel(curves, index, column, factor, top, ticks, pixels, title)
+        lines += panel(curves, list(floors(runs, column, factor)), index, column, factor, top, ticks, pixels, title)
     svg = subprocess.run(["gnuplot"], input="\n".join(lines), capture_output=True, text=True, check=True).stdout
     pathlib.Path(file).parent.mkdir(parents=True, exist_ok=True)
     pathlib.Path(file).write_text(svg)
@@ -151,12 +152,12 @@ def print_others(run):
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["table", curves]:
-            print_table(curves)
-        case ["figure", curves, file]:
-            draw(curves, file)
+        case ["table", runs, curves]:
+            print_table(runs, curves)
+        case ["figure", runs, curves, file]:
+            draw(runs, curves, file)
         case ["others", run]:
             print_others(run)
         case _:
-            print("usage: compare.py table CURVES | figure CURVES FILE | others RUN", file=sys.stderr)
+            print("usage: compare.py table RUNS CURVES | figure RUNS CURVES FILE | others RUN", file=sys.stderr)
             raise SystemExit(2)
