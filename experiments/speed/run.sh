@@ -1,18 +1,23 @@
 #!/usr/bin/env bash
 # Trains the same models in Tapehead and in PyTorch, in turns, and prints a table of medians and ratios.
 #   experiments/speed/run.sh [--quick]
-# Some twenty minutes once it is built; --quick has fewer and shorter measurements. Leave the machine alone
-# meanwhile. Every measurement is kept in build/speed/.
+# Some twenty minutes once it is built. Leave the machine alone meanwhile. Every measurement is kept in build/speed/.
+# --quick only shows that everything still runs: two small rows, a round, a few steps each, in runs/speed-quick/.
+# TAPEHEAD names a program other than the one it builds, whose benchmarks are in tests/ beside it; TAPEHEAD_RUNS a folder
+# for the measurements.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 rounds=5 seconds=1.2 trial_seconds=0.5 waits=(unset active passive)
 gpt2_rounds=3 gpt2_steps=5
+cores=$(nproc)
+results=${TAPEHEAD_RUNS:-build}/speed quick=
 case "$*" in
   "") ;;
   --quick)
-    rounds=3 seconds=0.5 trial_seconds=0.3 waits=(unset)
-    gpt2_rounds=1 gpt2_steps=2
+    rounds=1 seconds=0.02 trial_seconds=0.02 waits=() quick=yes
+    cores=$((cores < 2 ? cores : 2))
+    results=${TAPEHEAD_RUNS:-runs}/speed-quick
     ;;
   *)
     echo "usage: experiments/speed/run.sh [--quick]" >&2
@@ -20,18 +25,31 @@ case "$*" in
     ;;
 esac
 
-.ci/packages build speed
-.ci/build tapehead_program tapehead_benchmarks
+tapehead=${TAPEHEAD:-build/tapehead}
+if [ -z "${TAPEHEAD:-}" ]; then
+  .ci/packages build speed
+  .ci/build tapehead_program tapehead_benchmarks
+fi
+benchmarks=$(dirname "$tapehead")/tests/tapehead_benchmarks
+if ! [ -x "$benchmarks" ]; then
+  echo "expected the program $benchmarks, which is not there" >&2
+  exit 1
+fi
 
 # Debian's own, which sees Debian's PyTorch.
 python=/usr/bin/python3
-cores=$(nproc)
-results=build/speed
+if ! "$python" -c 'import torch' 2> /dev/null; then
+  echo "SKIPPED: PyTorch is not installed (apt-get install python3-torch)"
+  exit 77
+fi
 rm -rf "$results"
 mkdir -p "$results"
-printf 'cores=%s\nload=%s\n' "$cores" "$(cut -d' ' -f1-3 /proc/loadavg)" > "$results/run"
+printf 'cores=%s\nload=%s\nversion=%s\n' "$cores" "$(cut -d' ' -f1-3 /proc/loadavg)" "$("$tapehead" --version)" \
+  > "$results/run"
 
-if awk '{ exit !($1 > 0.5) }' /proc/loadavg; then
+if [ -n "$quick" ]; then
+  echo "measurements as short as these say only that everything runs" >&2
+elif awk '{ exit !($1 > 0.5) }' /proc/loadavg; then
   echo "something else is running (load average $(cut -d' ' -f1 /proc/loadavg)): the figures will not be worth much" >&2
 fi
 
@@ -71,13 +89,13 @@ ours() {
   local name=$1 threads=$2
   case $name in
     attention-*)
-      build/tests/tapehead_benchmarks --benchmark_format=json --benchmark_min_time="$seconds" \
+      "$benchmarks" --benchmark_format=json --benchmark_min_time="$seconds" \
         --benchmark_filter="^attention/length:${name#attention-}/threads:$threads\$" 2> /dev/null
       ;;
     speed-gpt2)
-      build/tapehead bench configs/speed-gpt2.toml --threads "$threads" --steps "$gpt2_steps" --json
+      "$tapehead" bench configs/speed-gpt2.toml --threads "$threads" --steps "$gpt2_steps" --json
       ;;
-    *) build/tapehead bench "configs/$name.toml" --threads "$threads" --seconds "$seconds" --json ;;
+    *) "$tapehead" bench "configs/$name.toml" --threads "$threads" --seconds "$seconds" --json ;;
   esac
 }
 
@@ -106,6 +124,12 @@ row() {
   done
 }
 
+if [ -n "$quick" ]; then
+  row induction "induction.toml"
+  row attention-64 "attention alone, length 64"
+  "$python" experiments/speed/table.py table "$results"
+  exit
+fi
 row speed-copy "copy model"
 row induction "induction.toml"
 row speed-feed-forward "with feed-forward"

@@ -16,7 +16,6 @@ import json
 import pathlib
 import platform
 import statistics
-import subprocess
 import sys
 
 WHO = ("ours-one", "torch-one", "ours-all", "torch-all", "torch-parts", "torch-plain")
@@ -132,9 +131,8 @@ def table(folder):
     run = dict(line.split("=", 1) for line in (folder / "run").read_text().splitlines())
     print_tables(measured, int(run["cores"]))
     torch = measured[0][1]["torch-one"][0]
-    version = subprocess.run(["build/tapehead", "--version"], capture_output=True, text=True, check=True).stdout
     print(f"Processor: {processor()}, {run['cores']} cores; load average at the start {run['load']}")
-    print(f"Versions: {version.strip()}, PyTorch {torch['torch']}; OpenBLAS core in PyTorch: {torch['openblas_core']}")
+    print(f"Versions: {run['version']}, PyTorch {torch['torch']}; OpenBLAS core in PyTorch: {torch['openblas_core']}")
     always = sorted(f"{key}={value}" for key, value in torch["environment"].items()
                     if key not in ("OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY"))
     print(f"PyTorch's settings everywhere: {' '.join(always)}")
