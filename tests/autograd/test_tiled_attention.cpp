@@ -173,6 +173,19 @@ TEST_CASE("what a hidden key holds changes no output of tiled attention, even wh
   }
 }
 
+TEST_CASE("a hidden key passes no gradient in tiled attention, even where its weight's own overflows") {
+  std::vector<Tensor> inputs = random_inputs(3, 150, 150, 4);
+  const AttentionMask mask{.visible = padded(150)};
+  const testing::Function tiled = [&](const Inputs& in) {
+    return scale(tiled_attention(in[0], in[1], in[2], 2, mask), 4);
+  };
+  const testing::Outcome before = testing::outcome_of(tiled, inputs);
+  for (Index c = 0; c < 4; ++c) inputs[2](1, 10, c) = std::numeric_limits<Real>::max();
+  const testing::Outcome after = testing::outcome_of(tiled, inputs);
+  CHECK(testing::same_bits(after.value, before.value));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(testing::same_bits(after.gradients[i], before.gradients[i]));
+}
+
 DOUBLE_TEST_CASE("tiled attention passes the gradient check, also when one value is all its inputs") {
   constexpr double kWorst = 1e-6;
   for (const bool causal : {true, false}) {
