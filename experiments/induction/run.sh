@@ -15,7 +15,7 @@ case "$*" in
   --fresh) overwrite=(--overwrite) ;;
   --quick)
     run=$run-quick quick=yes
-    settings=(--set train.steps=1000)
+    settings=(--set train.steps=1000 --set train.evaluation_interval=25)
     ;;
   *)
     echo "usage: experiments/induction/run.sh [--fresh | --quick]" >&2

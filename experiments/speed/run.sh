@@ -15,7 +15,7 @@ results=${TAPEHEAD_RUNS:-build}/speed quick=
 case "$*" in
   "") ;;
   --quick)
-    rounds=1 seconds=0.02 trial_seconds=0.02 waits=() quick=yes
+    rounds=1 seconds=0.02 trial_seconds=0.02 quick=yes
     cores=$((cores < 2 ? cores : 2))
     results=${TAPEHEAD_RUNS:-runs}/speed-quick
     ;;
@@ -72,12 +72,12 @@ in_plain_torch() {
     experiments/speed/train_torch.py --plain --threads "$cores" --json "$@"
 }
 
-# Tries every way for PyTorch to use the cores by itself, one thread included.
+# Tries every way for PyTorch to use the cores by itself, one thread included; in the short form, that one alone.
 try_settings() {
   local trials=$1 wait blas
   shift
   in_torch 1 1 unset "$@" >> "$trials"
-  [ "$cores" -gt 1 ] || return 0
+  if [ "$cores" -eq 1 ] || [ -n "$quick" ]; then return; fi
   in_torch 1 "$cores" unset "$@" >> "$trials"
   for wait in "${waits[@]}"; do
     for blas in 1 "$cores"; do in_torch "$cores" "$blas" "$wait" "$@" >> "$trials"; done
