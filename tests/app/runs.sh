@@ -289,7 +289,11 @@ models_and_names() {
   expect 0 train tiny.toml --out varied --set train.steps=2
   check_not "$call: expected no warning" grep warning err
   mkdir data
-  for _ in $(seq 100); do echo 'In the beginning was a text.'; done > data/kjv.txt
+  for _ in $(seq 300); do echo 'In the beginning was a text.'; done > data/kjv.txt
+  local tokens
+  sed -n 's/^tokenizer = "\(.*\)"$/\1/p' "$configs"/*.toml | while read -r tokens; do
+    expect 0 tokenizer train data/kjv.txt --vocabulary 258 --out "$tokens"
+  done
   for config in "$configs"/*.toml; do expect 0 inspect "$config"; done
 
   local name="it's a \"run\", \$HOME"
