@@ -133,6 +133,7 @@ void HeadScorer::check(const ModelConfig& config) const {
   require(config.layers == layers_ && config.heads == heads_,
           "[heads] expected a model of {} layers of {} heads, got {} of {}", layers_, heads_, config.layers,
           config.heads);
+  for (Index layer = 0; layer < config.layers; ++layer) require_site(pattern(layer), config);
 }
 
 Variable HeadScorer::visit(const Visit& at, const Variable& value) {

@@ -60,8 +60,10 @@ void copy_tables(const RunDirectory& parent, Index step, const RunDirectory& chi
     fs::copy_file(parent.table_file("floors"), child.table_file("floors"));
   if (step == 0) return;
   metrics_until(parent, step).write(child.metrics_file());
-  const bool scored = holds_patterns(parent.config().model) && holds_patterns(child.config().model);
-  if (scored && fs::exists(parent.heads_file())) heads_until(parent, step).write(child.heads_file());
+  if (!fs::exists(parent.heads_file())) return;
+  const CsvTable heads = heads_until(parent, step);
+  // A child that holds no patterns has no scores, not even from before.
+  (holds_patterns(child.config().model) ? heads : CsvTable(heads.columns())).write(child.heads_file());
 }
 
 }  // namespace

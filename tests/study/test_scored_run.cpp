@@ -7,6 +7,7 @@
 #include "tapehead/interp/composition.h"
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/train/csv.h"
+#include "tapehead/train/fork.h"
 #include "tapehead/train/run_tables.h"
 
 using namespace tapehead;
@@ -126,4 +127,30 @@ TEST_CASE("a scored run whose table has the columns of another version is not go
   put(run.heads_file(), text);
   CHECK_THROWS_WITH_AS(resume_scored_run(run, 1),
                        doctest::Contains("should have the columns step,layer,head,previous_token"), Error);
+}
+
+TEST_CASE("a run without patterns has no scores, and a fork that holds them scores its heads from there on") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.model.attention = AttentionForm::tiled;
+  config.model.dropout = 0;  // the tiled attention has no weights to drop
+  const RunDirectory run = RunDirectory::create(folder / "tiled", config, false);
+  Trainer trainer(config, 1);
+  CHECK(train_scored_run(trainer, run));
+  CHECK(CsvTable::read(run.heads_file()).rows() == 0);
+  CHECK(whole_heads(run).rows() == 0);
+
+  const Index from = run.checkpoint_steps().front();
+  const auto child = [&](const RunDirectory& parent, const char* name, const char* attention) {
+    const std::vector<std::string> settings{std::string("model.attention=") + attention};
+    const RunDirectory forked = fork_run(parent, from, settings, folder / name, false);
+    Trainer goes_on = resume_scored_run(forked, 1);
+    CHECK(train_scored_run(goes_on, forked));
+    return forked;
+  };
+  const RunDirectory patterned = child(run, "patterned", "pattern");
+  const CsvTable heads = whole_heads(patterned);
+  CHECK(heads.rows() > 0);
+  CHECK(heads.number(heads.rows() - 1, "step") == static_cast<double>(config.train.steps));
+  CHECK(whole_heads(child(patterned, "tiled-again", "tiled")).rows() == 0);
 }
