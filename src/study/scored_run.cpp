@@ -67,17 +67,14 @@ Trainer resume_scored_run(const RunDirectory& run, int threads) {
 
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer,
                       const ScoresObserver& scored) {
-  if (!holds_patterns(trainer.config().model)) {
-    CsvTable(head_columns()).append_to(run.heads_file());
-    return train_run(trainer, run, observer);
-  }
+  const ModelConfig& model = trainer.config().model;
   const Batch evaluated_on = evaluation_batch(trainer.config(), trainer.task());
-  HeadScorer scorer(trainer.config().model, evaluated_on);
+  HeadScorer scorer(model, evaluated_on);
   Scores scores;
   RunObserver scoring = observer;
-  scoring.watch.add(scorer);
+  if (holds_patterns(model)) scoring.watch.add(scorer);
   scoring.evaluated = [&](const Trainer& at, const Batch& batch, const Evaluation& evaluation) {
-    scores = scorer.scores(copying_scores(at.model(), at.threads()));
+    if (holds_patterns(model)) scores = scorer.scores(copying_scores(at.model(), at.threads()));
     append_head_scores(run, at, scores);
     if (scored) scored(scores);
     if (observer.evaluated) observer.evaluated(at, batch, evaluation);
