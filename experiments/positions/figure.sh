@@ -26,8 +26,8 @@ awk -F, '
       print "\n"
     }
   }' "$runs/lengths.csv" > "$runs/lengths.medians"
-printf '\n%-12s %7s   %s\n' positions length 'accuracy on induction positions: median (lowest to highest)'
-awk 'NF == 5 { printf "%-12s %7d   %s (%s to %s)\n", $1, $2, $3, $4, $5 }' "$runs/lengths.medians"
+printf '\n%-14s %7s   %s\n' positions length 'accuracy on induction positions: median (lowest to highest)'
+awk 'NF == 5 { printf "%-14s %7d   %s (%s to %s)\n", $1, $2, $3, $4, $5 }' "$runs/lengths.medians"
 
 # Dots, and the line, of one kind.
 line() {
@@ -36,12 +36,13 @@ line() {
   printf "'%s' using (\$2*(1+%s)):(100*\$3) with lines linewidth 2.2 linecolor rgb '%s' title '%s', " \
     "$runs/lengths-$1.median" "$4" "$2" "$3"
 }
-for kind in none learned sinusoidal rotary alibi; do
+for kind in none learned sinusoidal rotary alibi alibi-8-heads; do
   awk -F, -v kind="$kind" '$1 == kind { print $1, $2, $3, $4 }' "$runs/lengths.csv" > "$runs/lengths-$kind.data"
   awk -v kind="$kind" '$1 == kind' "$runs/lengths.medians" > "$runs/lengths-$kind.median"
 done
 lines=$(line none '#7a7a7a' none -0.016 && line learned '#0072b2' learned -0.008 && line sinusoidal '#d55e00' sinusoidal 0 &&
-  line rotary '#009e73' rotary 0.008 && line alibi '#cc79a7' ALiBi 0.016)
+  line rotary '#009e73' rotary 0.008 && line alibi '#cc79a7' ALiBi 0.016 &&
+  line alibi-8-heads '#e69f00' 'ALiBi, 8 heads' 0.024)
 
 draw() {
   gnuplot << EOT

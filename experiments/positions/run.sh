@@ -11,6 +11,8 @@ start_room positions 3 150 "$@"
 for positions in none learned sinusoidal rotary alibi; do
   sweep "$positions" configs/induction.toml --set "model.positions=$positions" --set model.context=192
 done
+# The slopes of two heads are 1/16 and 1/256; of eight, from 1/2 to 1/256.
+sweep alibi-8-heads configs/induction.toml --set model.positions=alibi --set model.context=192 --set model.heads=8
 print_sweeps "${sweeps[@]}"
 
 # Accuracy on induction positions at lengths of training (48) and beyond: a row a run and length.
