@@ -147,8 +147,9 @@ class Pairs {
 
   void queue_changed() {
     std::ranges::sort(changed_, {}, &Pair::key);
-    const auto surplus = std::ranges::unique(changed_, {}, &Pair::key);
-    changed_.erase(surplus.begin(), surplus.end());
+    const auto end = std::unique(changed_.begin(), changed_.end(),
+                                 [](const Pair& a, const Pair& b) { return a.key() == b.key(); });
+    changed_.erase(end, changed_.end());
     for (const Pair& pair : changed_)
       if (const auto places = places_.find(pair.key()); places != places_.end() && places->second.count > 0)
         queue_.push({places->second.count, pair});
