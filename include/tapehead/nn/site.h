@@ -17,8 +17,8 @@ namespace tapehead {
 enum class SiteKind {
   embedding,         ///< (B, T, C) tokens and positions, where the residual stream begins
   residual_before,   ///< (B, T, C) entering a block
-  queries,           ///< (B, T, H*D)
-  keys,              ///< (B, T, H*D)
+  queries,           ///< (B, T, H*D) as projected, before AttentionScores makes anything of them
+  keys,              ///< (B, T, H*D) the same
   values,            ///< (B, T, H*D)
   pattern,           ///< (B, H, T, K) attention weights, before dropout; rows are queries, and K is T but for
                      ///< a pass that reads on
