@@ -38,8 +38,9 @@ crossing() {
     }' "$runs/costs"
 }
 for width in 256 512; do
-  echo "d = $width: attention takes as long as recurrence at T = $(crossing "$width" 4 6), and at" \
-    "$(crossing "$width" 5 6) as a recurrence over eight sequences side by side"
+  alone=$(crossing "$width" 4 6) beside=$(crossing "$width" 5 6)
+  echo "d = $width: attention takes as long as recurrence at T = ${alone:-(not within these lengths)}, and at" \
+    "${beside:-(not within these lengths)} as a recurrence over eight sequences side by side"
 done
 
 echo

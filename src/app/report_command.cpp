@@ -95,6 +95,9 @@ int report_command(const Words& words) {
   const PageData page = page_data(run, arguments.threads());
   replace_file(file, page_text(page.document), "page");
   std::cout << file.string() << "\n";
+  if (!holds_patterns(run.config().model))
+    spdlog::info("the page goes without maps of attention: {} holds no patterns (model.attention = tiled)",
+                 run.path().string());
   for (const std::string& warning : page.warnings) spdlog::warn("{}; --measure measures it anew", warning);
   for (const std::string& fault : page.faults) spdlog::error("{}", fault);
   return page.faults.empty() ? 0 : 1;

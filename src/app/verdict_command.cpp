@@ -108,7 +108,9 @@ int verdict_command(const Words& words) {
                        .seed = run.checkpoint.config.train.evaluation_seed};
   if (arguments.has("sequences"))
     options.sequences = sequences_given(arguments, kFewestSequences, run.checkpoint.config.task.length);
-  require_period_to_probe(run.checkpoint.model, *run.task);  // before a twin is trained in vain
+  // Before a twin is trained in vain.
+  require_period_to_probe(run.checkpoint.model, *run.task);
+  if (run.checkpoint.config.model.layers > 0) require_site(pattern(0), run.checkpoint.config.model);
   const std::optional<Checkpoint> twin = twin_of(run, arguments);
   const Verdict verdict = judge(run.checkpoint.model, *run.task, own, twin ? &twin->model : nullptr, options);
   arguments.flag("json") ? print_json(run, verdict, options.sequences)

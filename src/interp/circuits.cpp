@@ -15,7 +15,8 @@ namespace tapehead {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr Index kRowsAtOnce = 64;  // of full OV, whose rows are as long as the vocabulary
+constexpr Index kMostPositions = 1024;  // whose pattern, (T, T) a head, is still small
+constexpr Index kRowsAtOnce = 64;       // of full OV, whose rows are as long as the vocabulary
 
 /// What all heads of a model share.
 struct Shared {
@@ -158,7 +159,8 @@ double Circuits::chance_previous_token() const {
 CircuitOptions usual_circuit_options(const Transformer& model, const Config& config, const Batch& batch,
                                      const EvaluateOptions& options) {
   const bool was_trained_here = config.model.initialisation != Initialisation::imported;
-  return {.positions = was_trained_here ? config.task.length : 0,
+  const Index positions = was_trained_here ? config.task.length : config.model.context;
+  return {.positions = std::min(positions, kMostPositions),
           .scales = attention_scales(model, batch, options),
           .threads = options.threads};
 }

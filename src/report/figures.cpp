@@ -176,7 +176,10 @@ DrawnFigures draw_figures(const RunDirectory& run, const FigureOptions& options)
   require_figure_names(options.only, 1);
   Drawing drawing(run, options);
   add_figures_of_training(drawing, run);
-  drawing.add("attention", [&](const FigureSize& size) { return figure_of_attention(run, size); });
+  // Where the model holds no patterns, who asks for them by name is told why there are none.
+  const bool named = std::ranges::find(options.only, "attention") != options.only.end();
+  if (named || holds_patterns(run.config().model))
+    drawing.add("attention", [&](const FigureSize& size) { return figure_of_attention(run, size); });
   add_figures_of_findings(drawing, run);
   return std::move(drawing).drawn();
 }

@@ -88,10 +88,11 @@ class PageMaker {
   /// What was measured on another checkpoint than the page's goes with a word of warning.
   void note_step(std::string_view name, const CsvTable& there) {
     if (is_of_training(name) || there.rows() == 0) return;
-    if (const std::string& step = there.cell(there.rows() - 1, "step");
-        step != std::to_string(checkpoint_.step))
-      warnings_.push_back(fmt::format("{} tells of step {}, and the page of step {}", there.file().string(),
-                                      step, checkpoint_.step));
+    const std::string step = std::to_string(checkpoint_.step);
+    for (Index row = 0; row < there.rows(); ++row)
+      if (there.cell(row, "step") == step) return;
+    warnings_.push_back(fmt::format("{} tells of step {}, and the page of step {}", there.file().string(),
+                                    there.cell(there.rows() - 1, "step"), step));
   }
 
   CsvTable table(std::string_view name) const { return sound_table(run_, name); }
@@ -225,6 +226,7 @@ class PageMaker {
 
   Json attention() {
     if (run_.config().model.layers == 0) return nullptr;
+    if (!holds_patterns(run_.config().model)) return nullptr;
     PatternHistory history = pattern_history(run_, *task_, {.threads = threads_});
     for (const std::string& fault : history.faults) note_fault(fault);
     Json sequences = Json::array();

@@ -62,6 +62,8 @@ CsvTable rows_until(CsvTable table, Index step) {
 std::optional<CsvTable> rows_of_parent(const RunDirectory& run, std::string_view name, Index step) {
   const std::optional<Parent> parent = run.parent();
   if (!parent || !RunDirectory::stands_at(run.path() / parent->path)) return std::nullopt;
+  // A run without patterns has no scores of heads, not even its parent's.
+  if (name == "heads" && !holds_patterns(run.config().model)) return std::nullopt;
   const fs::path file = RunDirectory::open(run.path() / parent->path).table_file(name);
   if (!fs::exists(file)) return std::nullopt;
   return rows_until(CsvTable::read(file), step);

@@ -79,7 +79,10 @@ RunDirectory fork_run(const RunDirectory& parent, Index step, std::span<const st
                       const fs::path& out, bool overwrite) {
   const Config config = read_config(parent.path() / "config.toml", overrides);
   require_forkable(parent.config(), config);
-  if (step >= config.train.steps)
+  // Another form of attention is a way to look at the model, with nothing to train.
+  const bool is_finished =
+      step == config.train.steps && config.model.attention != parent.config().model.attention;
+  if (step >= config.train.steps && !is_finished)
     throw UsageError(
         fmt::format("[fork] nothing is left to train after step {} of {}; set train.steps to more", step,
                     config.train.steps));

@@ -1,5 +1,7 @@
 #include "tapehead/study/scored_run.h"
 
+#include <algorithm>
+
 #include "support/folder.h"
 #include "support/testing.h"
 #include "support/training.h"
@@ -153,4 +155,23 @@ TEST_CASE("a run without patterns has no scores, and a fork that holds them scor
   CHECK(heads.rows() > 0);
   CHECK(heads.number(heads.rows() - 1, "step") == static_cast<double>(config.train.steps));
   CHECK(whole_heads(child(patterned, "tiled-again", "tiled")).rows() == 0);
+}
+
+TEST_CASE("a finished run without patterns is made one that can be looked at, with nothing to train") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.model.attention = AttentionForm::tiled;
+  config.model.dropout = 0;
+  const RunDirectory run = RunDirectory::create(folder / "tiled", config, false);
+  Trainer trainer(config, 1);
+  CHECK(train_scored_run(trainer, run));
+  const auto fork_at_end = [&](const std::vector<std::string>& settings, const char* name) {
+    return fork_run(run, config.train.steps, settings, folder / name, false);
+  };
+  const RunDirectory shown = fork_at_end({"model.attention=pattern"}, "shown");
+  CHECK(shown.latest_step() == config.train.steps);
+  Trainer finished = resume_scored_run(shown, 1);
+  CHECK(train_scored_run(finished, shown));
+  CHECK(std::ranges::equal(finished.model().parameters().values(), trainer.model().parameters().values()));
+  CHECK_THROWS_AS(fork_at_end({"train.learning_rate=0.5"}, "nothing"), UsageError);
 }

@@ -66,6 +66,9 @@ TEST_CASE("positions, scores and attention that cannot go together are broken ru
   config.train.ring_interval = 10;
   config.train.ring_score = "previous_token";
   CHECK(broken(config) == Fields{"train.ring_score"});
+  config.train.ring_snapshots = 0;
+  config.interventions = {{.site = "blocks.0.attention.pattern", .kind = "uniform"}};
+  CHECK(broken(config) == Fields{"intervention[0].site"});
 }
 
 TEST_CASE("a text needs a file and a tokenizer") {

@@ -69,8 +69,8 @@ struct Circuits {
   double chance_previous_token() const;
 };
 
-/// As many positions as a model of this config was trained on, as far as that is known, and the layer norms'
-/// factors as they are on the batch.
+/// As many positions as a model of this config was trained on, as far as that is known, but at most 1,024,
+/// and the layer norms' factors as they are on the batch.
 CircuitOptions usual_circuit_options(const Transformer& model, const Config& config, const Batch& batch,
                                      const EvaluateOptions& options = {});
 
