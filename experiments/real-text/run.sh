@@ -8,13 +8,13 @@
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-runs=${TAPEHEAD_RUNS:-runs}/real-text config=configs/real-text.toml text=data/kjv.txt periods=16,64,120 sequences=32
+runs=${TAPEHEAD_RUNS:-runs}/real-text config=configs/real-text.toml text=data/kjv.txt period=64 sequences=32
 settings=()
 case "$*" in
   "") ;;
-  --short) runs=$runs-short config=configs/real-text-short.toml sequences=32 ;;
+  --short) runs=$runs-short config=configs/real-text-short.toml ;;
   --quick)
-    runs=$runs-quick text=README.md periods=8,20 sequences=8
+    runs=$runs-quick text=README.md period=20 sequences=8
     settings=(model.vocabulary=320 model.context=64 model.width=32 task.length=64 train.steps=60 train.batch=8
       train.evaluation_interval=20 train.evaluation_sequences=8 train.checkpoints_per_doubling=1
       train.checkpoint_interval=0)
@@ -40,7 +40,8 @@ if [ ! -s "$runs/tokenizer/merges.txt" ]; then
   "$tapehead" tokenizer train "$runs/training.txt" --vocabulary "$vocabulary" --out "$runs/tokenizer"
 fi
 
-# One model: its training, in-context learning and prefix matching on repeated random tokens at every checkpoint.
+# One model: its training, its in-context learning, and at every checkpoint what its heads look at in random tokens that
+# repeat with one period.
 follow() {
   local run=$runs/layers-$1 setting step words=(--set "model.layers=$1" --set "task.file=$text"
     --set "task.tokenizer=$runs/tokenizer")
@@ -51,7 +52,7 @@ follow() {
   fi
   "$tapehead" context "$run" --threads 1 > "$run/context.txt"
   for step in $(cut -d , -f 1 "$run/context.csv" | grep -v step | uniq); do
-    "$tapehead" heads "$run" --step "$step" --periods "$periods" --sequences "$sequences" --threads 1 > /dev/null
+    "$tapehead" heads "$run" --step "$step" --periods "$period" --sequences "$sequences" --threads 1 > /dev/null
     awk -F, 'NR == 1 || $1 == "trained"' "$run/scores.csv"
   done | awk 'NR == 1 || !/^model/' > "$run/random.csv"
 }
@@ -62,6 +63,7 @@ wait $! || { cat "$log" >&2; exit 1; }
 
 "$tapehead" ablate "$runs/layers-2" --threads 2 > "$runs/ablation.txt"
 for layers in 1 2; do "$tapehead" plot "$runs/layers-$layers" --only context,loss > /dev/null; done
+"$tapehead" heads "$runs/layers-2" --periods "$period" --sequences "$sequences" > "$runs/heads.txt"
 "$rooms/real_text" "$text" "$runs/layers-1" "$runs/layers-2"
 experiments/real-text/table.sh "$runs"
 experiments/real-text/figure.sh "$runs"

@@ -5,7 +5,7 @@ set -euo pipefail
 runs=$1
 
 # Of one run, at about ten checkpoints: loss by kind of position from its own evaluation, the in-context-learning
-# score, and the heads that score highest on random tokens, each the least of the periods.
+# score, and the heads that score highest on random tokens that repeat.
 for layers in 1 2; do
   run=$runs/layers-$layers
   echo
@@ -21,8 +21,7 @@ for layers in 1 2; do
     {
       step = $at["step"]; head = $at["layer"] "." $at["head"]; key = step " " head
       heads[head] = 1
-      if (!(key in prefix) || $at["prefix_matching"] < prefix[key]) prefix[key] = $at["prefix_matching"]
-      if (!(key in previous) || $at["previous_token"] < previous[key]) previous[key] = $at["previous_token"]
+      prefix[key] = $at["prefix_matching"]; previous[key] = $at["previous_token"]
     }
     function best(scores, step,   head, top) {
       top = -1
@@ -41,6 +40,9 @@ for layers in 1 2; do
       }
     }' "$run/metrics.csv" "$run/context.csv" "$run/random.csv"
 done
+echo
+awk '$3 == "chance" { print "Even attention has a prefix match of " $9 " and a previous-token score of " $4 ", a perfect head 1." }' \
+  "$runs/heads.txt"
 echo
 echo "two layers, what the loss does without a head:"
 cat "$runs/ablation.txt"
