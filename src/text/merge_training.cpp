@@ -85,8 +85,9 @@ class Pairs {
 
   /// Makes every such pair the token `product`.
   void merge(const Pair& pair, std::int32_t product) {
-    std::vector<std::int32_t> at = std::move(places_.extract(pair.key()).mapped().at);
-    std::ranges::sort(at);  // from left to right, also where places overlap
+    // From left to right, as "aaa" needs: all places of a pair were noted in the merge that made its later
+    // token.
+    const std::vector<std::int32_t> at = std::move(places_.extract(pair.key()).mapped().at);
     for (const std::int32_t place : at)
       if (stands_at(place, pair)) merge_at(place, product);
     queue_changed();
@@ -221,20 +222,17 @@ LearntVocabulary learn_vocabulary(std::string_view text, const std::string& name
 
   std::vector<std::int32_t> byte_ids;
   learnt.tokens = byte_tokens(byte_ids);
-  std::unordered_map<std::string, std::int32_t> ids;
-  for (std::size_t id = 0; id < learnt.tokens.size(); ++id)
-    ids.emplace(learnt.tokens[id], static_cast<std::int32_t>(id));
   Pairs pairs(words, byte_ids);
   while (learnt.size() + (config.end_of_text ? 1 : 0) < config.vocabulary) {
     const std::optional<Candidate> best = pairs.best();
     if (!best) break;
     const auto [left, right] = best->pair;
-    const std::string product =
-        learnt.tokens[static_cast<std::size_t>(left)] + learnt.tokens[static_cast<std::size_t>(right)];
-    const auto [token, is_new] = ids.try_emplace(product, static_cast<std::int32_t>(learnt.size()));
-    if (is_new) learnt.tokens.push_back(product);
+    // Always a new token: the same bytes between the same borders have gone through the same merges before.
+    const auto product = static_cast<std::int32_t>(learnt.size());
+    learnt.tokens.push_back(learnt.tokens[static_cast<std::size_t>(left)] +
+                            learnt.tokens[static_cast<std::size_t>(right)]);
     learnt.merges.push_back({left, right, best->count});
-    pairs.merge(best->pair, token->second);
+    pairs.merge(best->pair, product);
   }
   if (config.end_of_text) learnt.tokens.emplace_back(kEndOfText);
   return learnt;

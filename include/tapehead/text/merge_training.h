@@ -40,7 +40,7 @@ struct LearntVocabulary {
   /// By id, in the byte alphabet: the bytes in the order of their characters there, as GPT-2 has them; what
   /// merges make, in the order in which it was learnt; and <|endoftext|>, if it was asked for.
   std::vector<std::string> tokens = {};
-  /// In their order. One that makes a token which is there already adds none.
+  /// In their order; each makes a token of its own.
   std::vector<LearntMerge> merges = {};
   std::int64_t words = 0;           ///< of the text
   std::int64_t distinct_words = 0;  ///< of them
