@@ -7,22 +7,9 @@
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-runs=${TAPEHEAD_RUNS:-runs}/formation steps=2000 seeds=7
-if [ "${1:-}" = --quick ]; then
-  runs=$runs-quick steps=600 seeds=1
-  shift
-fi
-if [ $# -gt 1 ] || ! [[ ${1:-1} =~ ^[1-9][0-9]*$ ]]; then
-  echo "usage: experiments/formation/run.sh [--quick] [SEEDS]" >&2
-  exit 2
-fi
-seeds=${1:-$seeds}
-tapehead=${TAPEHEAD:-build/tapehead}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program
-fi
-mkdir -p "$runs"
+# shellcheck source=experiments/sweeps.sh
+source experiments/sweeps.sh
+start_room formation 7 600 "$@"
 export runs steps tapehead
 
 # Runs `tapehead WORDS... --out RUN` unless it ended well before.

@@ -10,6 +10,7 @@
 #include "tapehead/kernels/head_linear.h"
 #include "tapehead/kernels/rotary.h"
 #include "tapehead/kernels/smear.h"
+#include "tapehead/kernels/tiled_attention.h"
 
 namespace tapehead {
 
@@ -34,6 +35,21 @@ kernels::AttentionSizes sizes_of(const Variable& queries, const Variable& keys, 
   return {shape[0], shape[1], heads, shape[2] / heads, keys.shape()[1] - shape[1]};
 }
 
+/// The same with values (B, K, C).
+kernels::AttentionSizes sizes_of(const Variable& queries, const Variable& keys, const Variable& values,
+                                 Index heads) {
+  const Shape& q = shape_of(queries);
+  const Shape& k = shape_of(keys);
+  const bool fit = heads >= 1 && q.rank() == 3 && q[2] > 0 && q[2] % heads == 0 && k.rank() == 3 &&
+                   k.with(1, q[1]) == q && k[1] >= q[1] && shape_of(values) == k;
+  require(
+      fit,
+      "[attention] expected queries (B, T, C), keys and values (B, K, C) with C divisible by {} heads and "
+      "K at least T, got {}, {} and {}",
+      heads, q, k, shape_of(values));
+  return {q[0], q[1], heads, q[2] / heads, k[1] - q[1]};
+}
+
 void check_mask(const Mask& visible, const kernels::AttentionSizes& sizes) {
   require(visible.empty() || (visible.batch() == sizes.batch && visible.length() == sizes.keys()),
           "[attention] expected a padding mask ({}, {}), got ({}, {})", sizes.batch, sizes.keys(),
@@ -52,6 +68,11 @@ kernels::Sight sight_of(const AttentionMask& mask) { return {mask.causal, data_o
 
 const Real* data_or_null(const std::vector<Real>& slopes) { return slopes.empty() ? nullptr : slopes.data(); }
 
+Real scale_of(const Scoring& scoring, const kernels::AttentionSizes& sizes) {
+  return scoring.scale == 0 ? 1 / std::sqrt(static_cast<Real>(sizes.head_width))
+                            : static_cast<Real>(scoring.scale);
+}
+
 }  // namespace
 
 Variable attention_pattern(const Variable& queries, const Variable& keys, Index heads,
@@ -59,8 +80,7 @@ Variable attention_pattern(const Variable& queries, const Variable& keys, Index 
   const kernels::AttentionSizes sizes = sizes_of(queries, keys, heads);
   check_mask(mask.visible, sizes);
   check_slopes(scoring.slopes, heads, mask.causal);
-  const Real scale = scoring.scale == 0 ? 1 / std::sqrt(static_cast<Real>(sizes.head_width))
-                                        : static_cast<Real>(scoring.scale);
+  const Real scale = scale_of(scoring, sizes);
   Variable p = Variable::result("attention_pattern", {sizes.batch, heads, sizes.length, sizes.keys()},
                                 {&queries, &keys});
   kernels::attention_pattern_forward(p.output(), queries.data(), keys.data(),
@@ -90,6 +110,36 @@ Variable attention_mix(const Variable& pattern, const Variable& values) {
     kernels::attention_mix_backward(pattern.gradient_sink(), values.gradient_sink(), z.upstream(),
                                     pattern.data(), values.data(), causal, sizes);
   });
+  return z;
+}
+
+Variable tiled_attention(const Variable& queries, const Variable& keys, const Variable& values, Index heads,
+                         const AttentionMask& mask, const Scoring& scoring) {
+  const kernels::AttentionSizes sizes = sizes_of(queries, keys, values, heads);
+  check_mask(mask.visible, sizes);
+  check_slopes(scoring.slopes, heads, mask.causal);
+  const auto run = [scale = scale_of(scoring, sizes), slopes = scoring.slopes, mask,
+                    sizes](const auto& kernel) {
+    kernel(kernels::Scoring{scale, data_or_null(slopes)}, sight_of(mask), sizes);
+  };
+  Variable z = Variable::result("tiled_attention", queries.shape(), {&queries, &keys, &values});
+  Tensor largest = Tensor::uninitialised({sizes.batch, heads, sizes.length});
+  Tensor factors = Tensor::uninitialised(largest.shape());
+  run([&](const auto&... how) {
+    kernels::tiled_attention_forward(z.output(), largest.data(), factors.data(), queries.data(), keys.data(),
+                                     values.data(), how...);
+  });
+  record("tiled_attention", z,
+         [queries, keys, values, z, largest = std::move(largest), factors = std::move(factors), run] {
+           const kernels::Sink dqueries = queries.gradient_sink();
+           const kernels::Sink dkeys = keys.gradient_sink();
+           const kernels::Sink dvalues = values.gradient_sink();
+           run([&](const auto&... how) {
+             kernels::tiled_attention_backward(dqueries, dkeys, dvalues, z.upstream(), z.data(),
+                                               largest.data(), factors.data(), queries.data(), keys.data(),
+                                               values.data(), how...);
+           });
+         });
   return z;
 }
 

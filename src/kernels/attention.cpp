@@ -1,8 +1,8 @@
 #include "tapehead/kernels/attention.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "tapehead/kernels/attention_heads.h"
 #include "tapehead/kernels/lanes.h"
 #include "tapehead/kernels/softmax.h"
 #include "tapehead/tensor/gemm.h"
@@ -11,25 +11,6 @@
 namespace tapehead::kernels {
 
 namespace {
-
-/// Where one head of one sequence begins: in (B, T, H*D), in (B, K, H*D), and in (B, H, T, K) arrays.
-struct HeadPlace {
-  std::size_t number;
-  Index head;
-  Index sequence;
-  Index query;
-  Index key;
-  Index pattern;
-};
-
-template <class F>
-void for_each_head(AttentionSizes s, const F& f) {
-  const Index width = s.heads * s.head_width;
-  for (Index b = 0; b < s.batch; ++b)
-    for (Index h = 0; h < s.heads; ++h)
-      f(HeadPlace{static_cast<std::size_t>(b * s.heads + h), h, b, b * s.length * width + h * s.head_width,
-                  b * s.keys() * width + h * s.head_width, (b * s.heads + h) * s.length * s.keys()});
-}
 
 /// Only a square pattern has a triangle that may be skipped.
 Triangle if_causal(bool causal, Triangle triangle, AttentionSizes s) {
@@ -59,8 +40,6 @@ Index whole_lanes(Index seen, Index length) {
   return std::min(length, (seen + kLanes - 1) / kLanes * kLanes);
 }
 
-constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
-
 /// Hides all scores but the first `seen` in the vector where those end, and returns where that vector ends.
 Index hide_ahead(Real* row, Index seen, Index length) {
   const Index end = whole_lanes(seen, length);
@@ -69,8 +48,8 @@ Index hide_ahead(Real* row, Index seen, Index length) {
   const Index lanes = end - start;
   const Lanes places = lane_numbers();
   const Lanes scores = load(row + start, lanes);
-  store(row + start, xsimd::select(places < Lanes(static_cast<Real>(seen - start)), scores, Lanes(kHidden)),
-        lanes);
+  store(row + start,
+        xsimd::select(places < Lanes(static_cast<Real>(seen - start)), scores, Lanes(kHiddenScore)), lanes);
   return end;
 }
 
@@ -83,7 +62,7 @@ void weigh(Real* row, Index seen, Index length, const std::uint8_t* visible) {
     bool any = false;
     for (Index j = 0; j < seen; ++j) {
       any = any || visible[j] != 0;
-      if (visible[j] == 0) row[j] = kHidden;
+      if (visible[j] == 0) row[j] = kHiddenScore;
     }
     if (!any) {
       std::fill_n(row, end, Real{0});
@@ -115,7 +94,7 @@ void attention_pattern_forward(Real* pattern, const Real* queries, const Real* k
                                Sight sight, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
-    Real* p = pattern + at.pattern;
+    Real* p = pattern + at.row * s.keys();
     gemm(p, s.keys(), {queries + at.query, stride}, {keys + at.key, stride, true}, s.length, s.keys(),
          s.head_width, scoring.scale, 0, if_causal(sight.causal, Triangle::lower_c, s));
     weigh_head(p, scoring.slopes, sight, at, s);
@@ -129,10 +108,12 @@ void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern,
   const Buffer dscores = allocate(s.length * s.keys());
   if (causal) std::fill_n(dscores.get(), s.length * s.keys(), Real{0});
   for_each_head(s, [&](HeadPlace at) {
+    const Real* weights = pattern + at.row * s.keys();
+    const Real* dweights = dpattern + at.row * s.keys();
     // pattern = softmax(scores), row by row; hidden keys have weight 0 and so get 0
     for (Index i = 0; i < s.length; ++i) {
       const Index row = i * s.keys();
-      softmax_row_backward({dscores.get() + row, 0}, dpattern + at.pattern + row, pattern + at.pattern + row,
+      softmax_row_backward({dscores.get() + row, 0}, dweights + row, weights + row,
                            causal ? whole_lanes(s.earlier + i + 1, s.keys()) : s.keys());
     }
     // scores = scale q kᵀ
@@ -148,7 +129,7 @@ void attention_pattern_backward(Sink dqueries, Sink dkeys, const Real* dpattern,
 void attention_weights_forward(Real* weights, const Real* scores, const Real* slopes, Sight sight,
                                AttentionSizes s) {
   std::copy_n(scores, s.batch * s.heads * s.length * s.keys(), weights);
-  for_each_head(s, [&](HeadPlace at) { weigh_head(weights + at.pattern, slopes, sight, at, s); });
+  for_each_head(s, [&](HeadPlace at) { weigh_head(weights + at.row * s.keys(), slopes, sight, at, s); });
 }
 
 void attention_weights_backward(Sink dscores, const Real* dweights, const Real* weights, AttentionSizes s) {
@@ -160,7 +141,7 @@ void attention_weights_backward(Sink dscores, const Real* dweights, const Real* 
 std::vector<bool> causal_heads(const Real* pattern, AttentionSizes s) {
   std::vector<bool> causal;
   for_each_head(s, [&](HeadPlace at) {
-    causal.push_back(s.earlier == 0 && is_causal(pattern + at.pattern, s.length));
+    causal.push_back(s.earlier == 0 && is_causal(pattern + at.row * s.keys(), s.length));
   });
   return causal;
 }
@@ -169,8 +150,9 @@ void attention_mix_forward(Real* output, const Real* pattern, const Real* values
                            const std::vector<bool>& causal, AttentionSizes s) {
   const Index stride = s.heads * s.head_width;
   for_each_head(s, [&](HeadPlace at) {
-    gemm(output + at.query, stride, {pattern + at.pattern, s.keys()}, {values + at.key, stride}, s.length,
-         s.head_width, s.keys(), 1, 0, if_causal(causal[at.number], Triangle::lower_a, s));
+    gemm(output + at.query, stride, {pattern + at.row * s.keys(), s.keys()}, {values + at.key, stride},
+         s.length, s.head_width, s.keys(), 1, 0,
+         if_causal(causal[static_cast<std::size_t>(at.number)], Triangle::lower_a, s));
   });
 }
 
@@ -180,12 +162,12 @@ void attention_mix_backward(Sink dpattern, Sink dvalues, const Real* doutput, co
   for_each_head(s, [&](HeadPlace at) {
     // output = pattern * values
     if (dpattern)
-      gemm(dpattern.data + at.pattern, s.keys(), {doutput + at.query, stride},
+      gemm(dpattern.data + at.row * s.keys(), s.keys(), {doutput + at.query, stride},
            {values + at.key, stride, true}, s.length, s.keys(), s.head_width, 1, dpattern.keep);
     if (dvalues)
-      gemm(dvalues.data + at.key, stride, {pattern + at.pattern, s.keys(), true},
+      gemm(dvalues.data + at.key, stride, {pattern + at.row * s.keys(), s.keys(), true},
            {doutput + at.query, stride}, s.keys(), s.head_width, s.length, 1, dvalues.keep,
-           if_causal(causal[at.number], Triangle::upper_a, s));
+           if_causal(causal[static_cast<std::size_t>(at.number)], Triangle::upper_a, s));
   });
 }
 

@@ -137,7 +137,7 @@ struct Given {
   const Real* keys;
   const Real* values;
 
-  Given from(TiledHead at) const {
+  Given from(HeadPlace at) const {
     return {doutput + at.query, output + at.query, largest + at.row, factors + at.row,
             queries + at.query, keys + at.key,     values + at.key};
   }
@@ -150,7 +150,7 @@ class Backward {
   Backward(Scoring scoring, Sight sight, AttentionSizes s)
       : scoring_(scoring), sight_(sight), s_(s), stride_(s.heads * s.head_width), width_(s.head_width) {}
 
-  void run(Sink dqueries, Sink dkeys, Sink dvalues, const Given& given, TiledHead at) {
+  void run(Sink dqueries, Sink dkeys, Sink dvalues, const Given& given, HeadPlace at) {
     ScoreRule rule(scoring_, sight_, at, s_);
     row_means(means_.get(), given.output, given.doutput, stride_, s_);
     const auto begin = [&](Index first, Index count) {
@@ -228,7 +228,7 @@ void tiled_attention_forward(Real* output, Real* largest, Real* factors, const R
   const Buffer values_along = allocate(block_room(s) * width);
   const Buffer weights = allocate(kStripQueries * kTileKeys);
   std::array<Real, kStripQueries> rescale;
-  for_each_tiled_head(s, [&](TiledHead at) {
+  for_each_head(s, [&](HeadPlace at) {
     ScoreRule rule(scoring, sight, at, s);
     std::fill_n(largest + at.row, s.length, kHiddenScore);
     std::fill_n(factors + at.row, s.length, Real{0});
@@ -264,7 +264,7 @@ void tiled_attention_backward(Sink dqueries, Sink dkeys, Sink dvalues, const Rea
   const Given given{doutput, output, largest, factors, queries, keys, values};
   const auto from = [](Sink sink, Index offset) { return sink ? sink + offset : sink; };
   Backward backward(scoring, sight, s);
-  for_each_tiled_head(s, [&](TiledHead at) {
+  for_each_head(s, [&](HeadPlace at) {
     backward.run(from(dqueries, at.query), from(dkeys, at.key), from(dvalues, at.key), given.from(at), at);
   });
 }

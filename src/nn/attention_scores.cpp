@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tapehead/autograd/elementary.h"
-#include "tapehead/autograd/tiled_attention.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/sinusoids.h"
 

@@ -7,7 +7,6 @@
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/matmul.h"
 #include "tapehead/autograd/recurrence.h"
-#include "tapehead/autograd/tiled_attention.h"
 
 namespace tapehead::testing {
 

@@ -33,6 +33,14 @@ Variable attention_pattern(const Variable& queries, const Variable& keys, Index 
 /// pattern (B, H, T, K) times values (B, K, H*D), head by head: (B, T, H*D).
 Variable attention_mix(const Variable& pattern, const Variable& values);
 
+/// Both in one op that never holds the pattern, for long texts:
+/// attention_mix(attention_pattern(queries, keys, ...), values) to within rounding, (B, T, H*D), from queries
+/// (B, T, H*D) of the last T positions and keys and values (B, K, H*D). It keeps two numbers a query and head
+/// for the way back. A query that may see no key has output 0 and passes no gradient. Throws Error for shapes
+/// that do not fit.
+Variable tiled_attention(const Variable& queries, const Variable& keys, const Variable& values, Index heads,
+                         const AttentionMask& mask = {}, const Scoring& scoring = {});
+
 /// Σ_d weight tanh(q + k) over the D numbers of a head, (B, H, T, K), with a weight (H, D) (Bahdanau et al.
 /// 2015, appendix A.1.2). Under a causal mask the scores of later keys are 0: what weighs them hides them.
 Variable additive_scores(const Variable& queries, const Variable& keys, const Variable& weight, bool causal);

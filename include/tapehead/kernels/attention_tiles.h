@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
+#include "tapehead/kernels/attention_heads.h"
 #include "tapehead/kernels/lanes.h"
 #include "tapehead/kernels/tiled_attention.h"
 
@@ -18,25 +18,6 @@ inline constexpr Index kTileKeys = 128;             // whole vectors
 inline constexpr Index kBlockKeys = 8 * kTileKeys;  // their keys and values fill half of the second cache
 inline constexpr Index kTileQueries = 96;           // whole tiles of gemm's, as are those of a strip,
 inline constexpr Index kStripQueries = 24;          // whose scores stay in the first cache
-inline constexpr Real kHiddenScore = -std::numeric_limits<Real>::infinity();
-
-/// One head of one sequence: where it begins in (B, T, H*D), in (B, K, H*D) and in (B, H, T) arrays.
-struct TiledHead {
-  Index sequence;
-  Index head;
-  Index query;
-  Index key;
-  Index row;
-};
-
-template <class F>
-void for_each_tiled_head(AttentionSizes s, const F& f) {
-  const Index width = s.heads * s.head_width;
-  for (Index b = 0; b < s.batch; ++b)
-    for (Index h = 0; h < s.heads; ++h)
-      f(TiledHead{b, h, b * s.length * width + h * s.head_width, b * s.keys() * width + h * s.head_width,
-                  (b * s.heads + h) * s.length});
-}
 
 /// Numbers in as many vectors as `count` of them take.
 inline Index whole_lanes(Index count) { return (count + kLanes - 1) / kLanes * kLanes; }
@@ -86,7 +67,7 @@ void for_each_tile(AttentionSizes s, bool causal, Index step, const Begin& begin
 /// What turns one head's scaled products of queries and keys into scores.
 class ScoreRule {
  public:
-  ScoreRule(Scoring scoring, Sight sight, TiledHead at, AttentionSizes s)
+  ScoreRule(Scoring scoring, Sight sight, HeadPlace at, AttentionSizes s)
       : slope_(scoring.slopes == nullptr ? 0 : scoring.slopes[at.head]),
         visible_(sight.visible == nullptr ? nullptr : sight.visible + at.sequence * s.keys()),
         earlier_(s.earlier) {}

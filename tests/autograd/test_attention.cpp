@@ -1,4 +1,4 @@
-#include "tapehead/autograd/tiled_attention.h"
+#include "tapehead/autograd/attention.h"
 
 #include <cmath>
 #include <limits>
