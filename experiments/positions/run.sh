@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Trains the induction model with each way of telling positions, and evaluates it on longer sequences than it saw:
-#   experiments/positions/run.sh [--quick] [SEEDS]     default: 3 seeds
+#   experiments/positions/run.sh [--quick] [SEEDS]     default: 10 seeds
 # About two minutes on two cores, once it is built; --quick has one seed and 150 steps. Runs that are there already are kept.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room positions 3 150 "$@"
+start_room positions 10 150 "$@"
 
 for positions in none learned sinusoidal rotary alibi; do
   sweep "$positions" configs/induction.toml --set "model.positions=$positions" --set model.context=192

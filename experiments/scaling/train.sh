@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Trains the induction model with scores as they are, divided by the square root of the head's width, and of queries and keys
 # that are normalised first:
-#   experiments/scaling/train.sh [--quick] [SEEDS]     default: 3 seeds
+#   experiments/scaling/train.sh [--quick] [SEEDS]     default: 10 seeds
 # About a minute on two cores, once it is built; --quick has one seed and 150 steps. Runs that are there already are kept.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room scaling 3 150 "$@"
+start_room scaling 10 150 "$@"
 
 sweep raw configs/induction.toml --set model.scaled_scores=false
 sweep scaled configs/induction.toml

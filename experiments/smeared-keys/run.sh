@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Trains one and two layers with keys that are mixed with the key before, and without:
-#   experiments/smeared-keys/run.sh [--quick] [SEEDS]     default: 3 seeds
+#   experiments/smeared-keys/run.sh [--quick] [SEEDS]     default: 10 seeds
 # About a minute on two cores, once it is built; --quick has one seed and 150 steps. Runs that are there already are kept.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room smeared-keys 3 150 "$@"
+start_room smeared-keys 10 150 "$@"
 
 sweep one-layer configs/induction.toml --set model.layers=1
 sweep one-layer-smeared configs/induction.toml --set model.layers=1 --set model.smeared_keys=true
