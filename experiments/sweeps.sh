@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What the rooms that train sweeps share; to be sourced by a room's run.sh, in the project's root, with its words:
+# What the rooms that train sweeps share, beside room.sh; to be sourced by a room's run.sh, in the project's root:
 #   source experiments/sweeps.sh
-#   start_room positions 5 150 "$@"     the room's name, how many seeds, and the steps of --quick
-# It reads [--quick] [SEEDS], and sets `tapehead`, `runs`, `steps`, `seeds` and the empty array `sweeps`. TAPEHEAD names a
-# program other than the one that is built, TAPEHEAD_RUNS a folder for the runs other than runs/.
 set -euo pipefail
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 
-start_room() {
+# enter_sweeps NAME SEEDS QUICK_STEPS WORD...: for a room that takes [--quick] [SEEDS], with these defaults. Builds the
+# program, and sets `runs`, the folder to write to, `steps`, `seeds` and the empty array `sweeps`.
+enter_sweeps() {
   runs=${TAPEHEAD_RUNS:-runs}/$1 seeds=$2 steps=2000 sweeps=()
   if [ "${4:-}" = --quick ]; then
     runs=$runs-quick steps=$3 seeds=1
@@ -17,11 +18,7 @@ start_room() {
     exit 2
   fi
   seeds=${4:-$seeds}
-  tapehead=${TAPEHEAD:-build/tapehead}
-  if [ -z "${TAPEHEAD:-}" ]; then
-    .ci/packages build
-    .ci/build tapehead_program
-  fi
+  build tapehead_program
   mkdir -p "$runs"
 }
 
@@ -40,19 +37,14 @@ print_sweeps() {
   local sweep
   printf '%-24s %10s %26s %26s %26s\n' '' formed 'half at step' 'accuracy, induction' 'loss, induction'
   for sweep in "$@"; do
-    awk -F, -v name="$(basename "$sweep")" '
-      # The median of a column; the lowest and the highest go to `least` and `most`.
-      function median(column,    i, j, list, swap) {
+    awk -F, -v name="$(basename "$sweep")" "$median"'
+      function median_of(column,    i, list) {
         for (i = 1; i <= runs; ++i) list[i] = value[i, column]
-        for (i = 1; i <= runs; ++i)
-          for (j = i + 1; j <= runs; ++j)
-            if (list[j] < list[i]) { swap = list[i]; list[i] = list[j]; list[j] = swap }
-        least = list[1]; most = list[runs]
-        return runs % 2 ? list[(runs + 1) / 2] : (list[runs / 2] + list[runs / 2 + 1]) / 2
+        return median(list, runs)
       }
       function step(number) { return (number >= 5e8 ? "never" : number) }
       function numbers(column,    middle) {
-        middle = median(column)
+        middle = median_of(column)
         return sprintf("%.3f (%.3f to %.3f)", middle, least, most)
       }
       NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
@@ -65,7 +57,7 @@ print_sweeps() {
       }
       END {
         if (runs == 0) exit 1
-        middle = median("half")
+        middle = median_of("half")
         half = formed == 0 ? "never" : sprintf("%s (%s to %s)", step(middle), step(least), step(most))
         printf "%-24s %10s %26s %26s %26s\n", name, formed " of " runs, half, numbers("accuracy"), numbers("loss")
       }' "$sweep/sweep.csv"

@@ -1,18 +1,15 @@
 #!/usr/bin/env bash
-# Draws what a token costs in a block of GPT-2 small against the context, as RUNS/lengths.svg and .png.
+# Draws what a token costs in a block of GPT-2 small against the context, as RUNS/lengths.svg.
 #   experiments/counting/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 awk -F, 'NR > 1 { print $1, $2 / 1e6, $3 / 1e6, $4 / 1e6 }' "$runs/lengths.csv" > "$runs/lengths.data"
 
-draw() {
-  gnuplot << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+draw "$runs/lengths.svg" 860 360 14 << EOT
 set lmargin 9
 set bmargin 3.6
 set rmargin at screen 0.66
@@ -32,10 +29,3 @@ plot 16 * d**2 / 1e6 with lines linewidth 1.6 linecolor rgb '#d55e00' title 'fee
   NaN with lines linewidth 1.6 linecolor rgb '#7a7a7a' title 'lines: by formula', \\
   NaN with points pointtype 7 pointsize 0.8 linecolor rgb '#7a7a7a' title 'points: counted'
 EOT
-}
-draw "set terminal svg size 860,360 font 'Inter,14' background rgb 'white'
-set output '$runs/lengths.svg'"
-draw "set terminal pngcairo size 1290,540 font 'Inter,20' background rgb 'white'
-set output '$runs/lengths.png'"
-echo
-echo "$runs/lengths.svg"

@@ -1,35 +1,22 @@
 #!/usr/bin/env bash
 # Counts parameters and operations, and compares them with the texts' formulas:
 #   experiments/counting/run.sh [--quick]
-# Less than a minute on two cores, once it is built; --quick takes shorter sequences and fewer configs. Ends with status 1
-# where a count is not what the formula says. TAPEHEAD names a program other than the one it builds, TAPEHEAD_ROOMS a
-# folder with the program of this room, TAPEHEAD_RUNS a folder for what it writes other than runs/.
+# Half a minute, once it is built; --quick takes shorter sequences and fewer configs. Ends with status 1 where a count is
+# not what the formula says.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
+enter counting 'tapehead_program experiment_counting' "$@"
 
-runs=${TAPEHEAD_RUNS:-runs}/counting length=1024
+length=1024
 configs=(induction induction-one-layer reference-copy speed-copy speed-feed-forward speed-gpt2-block speed-gpt2)
-case "$*" in
-  "") ;;
-  --quick)
-    runs=$runs-quick length=32
-    configs=(induction speed-feed-forward)
-    ;;
-  *)
-    echo "usage: experiments/counting/run.sh [--quick]" >&2
-    exit 2
-    ;;
-esac
-tapehead=${TAPEHEAD:-build/tapehead}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program experiment_counting
-fi
+[ -z "$quick" ] || length=32 configs=(induction speed-feed-forward)
 mkdir -p "$runs"
 paths=("${configs[@]/#/configs/}")
 paths=("${paths[@]/%/.toml}")
 
-"${TAPEHEAD_ROOMS:-build/experiments}/counting" "$length" "$runs" "${paths[@]}" | tee "$runs/counts"
+"$programs/counting" "$length" "$runs" "${paths[@]}" | tee "$runs/counts"
 
 # The same by what `tapehead inspect` counts in a training step.
 status=0

@@ -8,7 +8,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room depth 10 400 "$@"
+enter_sweeps depth 10 400 "$@"
 
 for periods in fixed drawn; do
   config=configs/induction.toml
@@ -39,14 +39,10 @@ done
 
 experiments/depth/figure.sh "$runs"
 # The medians; a step that never came counts as later than all.
-awk -F, '
-  function median(column, count,    i, j, list, swap) {
-    for (i = 1; i <= count; ++i) list[i] = value[model, i, column]
-    for (i = 1; i <= count; ++i)
-      for (j = i + 1; j <= count; ++j)
-        if (list[j] < list[i]) { swap = list[i]; list[i] = list[j]; list[j] = swap }
-    least = list[1]; most = list[count]
-    return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
+awk -F, "$median"'
+  function median_of(model, column,    i, list) {
+    for (i = 1; i <= runs[model]; ++i) list[i] = value[model, i, column]
+    return median(list, runs[model])
   }
   NR == 1 { next }
   {
@@ -60,10 +56,10 @@ awk -F, '
     printf "%-16s %9s %12s %24s %24s\n", "accuracy", "formed", "median step", "periods trained on", "periods 25, 29, 31"
     for (k = 1; k <= models; ++k) {
       model = order[k]
-      step = median(3, runs[model])
+      step = median_of(model, 3)
       printf "%-16s %9s %12s", model, formed[model] " of " runs[model], (step >= 5e8 ? "never" : step)
       for (i = 5; i <= 6; ++i) {
-        middle = median(i, runs[model])
+        middle = median_of(model, i)
         printf "  %.3f (%.3f to %.3f)", middle, least, most
         result[model, i] = middle
       }

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # What dropout does to a row of weights, and to the step at which induction forms:
 #   experiments/dropout/run.sh [--quick] [SEEDS]     default: 10 seeds
-# About two minutes on two cores, once it is built; --quick has one seed and 300 steps. Runs that are there already are kept.
-# Ends with status 1 if the row of weights is not what it should be. TAPEHEAD_ROOMS names a folder with this room's program
-# other than the one that is built.
+# TIME on two cores, once it is built; --quick has one seed and 300 steps. Runs that are there already are kept.
+# Ends with status 1 if the row of weights is not what it should be.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room dropout 10 300 "$@"
+enter_sweeps dropout 10 300 "$@"
 
-if [ -z "${TAPEHEAD_ROOMS:-}" ]; then .ci/build experiment_dropout; fi
-"${TAPEHEAD_ROOMS:-build/experiments}/dropout"
+build experiment_dropout
+"$programs/dropout"
 echo
 
 for p in 0 0.05 0.1 0.2 0.5; do

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Draws the accuracy on induction positions of all runs of run.sh, a thin line each and the median of each kind, as
-# RUNS/accuracy.svg and .png.
+# RUNS/accuracy.svg.
 #   experiments/formation/figure.sh RUNS SEEDS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1 seeds=$2
 curves=$runs/curves
 mkdir -p "$curves"
@@ -18,20 +20,16 @@ curve() {
 }
 
 # At every step that all curves of standard input have: the median. A blank line ends a curve.
-median() {
-  awk '
+median_curve() {
+  awk "$median"'
     NF == 2 { value[$1, ++count[$1]] = $2; if ($1 > last) last = $1 }
     NF == 0 { ++curves }
     END {
       for (step = 0; step <= last; ++step) {
         n = count[step]
         if (n == 0 || n < curves) continue
-        for (i = 1; i <= n; ++i)
-          for (j = i + 1; j <= n; ++j)
-            if (value[step, j] < value[step, i]) {
-              swap = value[step, i]; value[step, i] = value[step, j]; value[step, j] = swap
-            }
-        print step, n % 2 ? value[step, (n + 1) / 2] : (value[step, n / 2] + value[step, n / 2 + 1]) / 2
+        for (i = 1; i <= n; ++i) list[i] = value[step, i]
+        print step, median(list, n)
       }
     }'
 }
@@ -44,7 +42,7 @@ for kind in plain clamped clamped-before clamped-from clamped-after previous_tok
       echo
     fi
   done > "$curves/$kind.data"
-  median < "$curves/$kind.data" > "$curves/$kind.median"
+  median_curve < "$curves/$kind.data" > "$curves/$kind.median"
 done
 
 # One panel: a title, and kind, colour and words of each of its lines.
@@ -59,37 +57,25 @@ panel() {
   printf "set label 1 '%s' at graph 0, 1.06 left textcolor rgb '#222222'\nplot %s%s\n" "$title" "$thin" "${thick%, }"
 }
 
-draw() {
-  {
-    cat << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+{
+  cat << EOT
 set lmargin at screen 0.1
 set rmargin at screen 0.66
 set tmargin 3
 set bmargin 3.6
 set key at graph 1.03, 0.72 left top reverse Left samplen 2 spacing 1.35
-set xrange [0:1000]
+set xrange [0:*<1000]
 set yrange [0:1]
 set ylabel 'accuracy on induction positions' textcolor rgb '#222222'
 set xlabel 'training step' textcolor rgb '#222222'
 set multiplot layout 2,1
 EOT
-    panel 'The previous-token head of the plain run set to zero' \
-      plain '#222222' 'plain' clamped '#d55e00' 'from the start' clamped-before '#0072b2' 'up to the rise' \
-      clamped-from '#009e73' 'from the rise on' clamped-after '#cc79a7' 'once 90 % are reached'
-    panel "Patterns of layer 0 put in place from the start" \
-      plain '#222222' 'plain' previous_token-one '#0072b2' 'that head: previous token' \
-      previous_token-both '#56b4e9' 'both: previous token' uniform-one '#e69f00' 'that head: even' \
-      uniform-both '#d55e00' 'both: even'
-    echo 'unset multiplot'
-  } | gnuplot
-}
-draw "set terminal svg size 860,760 font 'Inter,14' background rgb 'white'
-set output '$runs/accuracy.svg'"
-draw "set terminal pngcairo size 1290,1140 font 'Inter,20' background rgb 'white'
-set output '$runs/accuracy.png'"
-echo
-echo "$runs/accuracy.svg"
+  panel 'The previous-token head of the plain run set to zero' \
+    plain '#222222' 'plain' clamped '#d55e00' 'from the start' clamped-before '#0072b2' 'up to the rise' \
+    clamped-from '#009e73' 'from the rise on' clamped-after '#cc79a7' 'once 90 % are reached'
+  panel "Patterns of layer 0 put in place from the start" \
+    plain '#222222' 'plain' previous_token-one '#0072b2' 'that head: previous token' \
+    previous_token-both '#56b4e9' 'both: previous token' uniform-one '#e69f00' 'that head: even' \
+    uniform-both '#d55e00' 'both: even'
+  echo 'unset multiplot'
+} | draw "$runs/accuracy.svg" 860 760 14

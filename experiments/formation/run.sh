@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
 # Takes the previous-token head away while induction forms, or gives its pattern from the start:
 #   experiments/formation/run.sh [--quick] [SEEDS]     default: 7 seeds
-# About five minutes on two cores, once it is built; --quick has one seed and 600 steps, and ends within a minute.
-# A run that is there already is not trained again. TAPEHEAD names a program other than the one it builds,
-# TAPEHEAD_RUNS a folder for the runs other than runs/.
+# TIME on two cores; --quick has one seed and 600 steps. A run that is there already is not trained again.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room formation 7 600 "$@"
+enter_sweeps formation 7 600 "$@"
 export runs steps tapehead
 
 # Runs `tapehead WORDS... --out RUN` unless it ended well before.

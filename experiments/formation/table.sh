@@ -3,6 +3,8 @@
 #   experiments/formation/table.sh RUNS SEEDS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1 seeds=$2
 
 # Of one run: the first steps above 10, 50 and 90 % accuracy on induction positions, the accuracy at the end; the head
@@ -53,13 +55,7 @@ echo
 column -s, -t "$runs/table.csv"
 echo
 # A step that never came counts as later than all.
-awk -F, '
-  function median(list, count,    i, j, swap) {
-    for (i = 1; i <= count; ++i)
-      for (j = i + 1; j <= count; ++j)
-        if (list[j] < list[i]) { swap = list[i]; list[i] = list[j]; list[j] = swap }
-    return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
-  }
+awk -F, "$median"'
   function step_median(kind, column,    i, list, result) {
     for (i = 1; i <= runs[kind]; ++i) list[i] = value[kind, i, column] == "" ? 1e9 : value[kind, i, column] + 0
     result = median(list, runs[kind])

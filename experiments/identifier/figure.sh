@@ -3,6 +3,8 @@
 #   experiments/identifier/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 # The curves of one column, for each number of layers.
@@ -20,13 +22,8 @@ curves() {
 
 on_digits=$(curves loss_induction)
 elsewhere=$(curves loss_noise)
-gnuplot << EOT
-set terminal svg size 900,420 font 'Inter,14' background rgb 'white'
-set output '$runs/loss.svg'
+draw "$runs/loss.svg" 900 420 14 << EOT
 set datafile separator comma
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
 set bmargin 3.6
 set yrange [0:4]
 set xlabel 'training step' textcolor rgb '#222222'
@@ -44,5 +41,3 @@ set title 'all other characters' textcolor rgb '#222222'
 plot ${elsewhere%, }
 unset multiplot
 EOT
-echo
-echo "$runs/loss.svg"

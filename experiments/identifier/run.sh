@@ -1,26 +1,15 @@
 #!/usr/bin/env bash
 # Learns to copy an identifier in lines of text, with two layers and with one, and takes the copying apart:
 #   experiments/identifier/run.sh [--quick]
-# Takes 95 seconds of processor time, once it is built; --quick has one seed of each and fewer steps. TAPEHEAD names a
-# program other than the one it builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
+# TIME on two cores, once it is built; --quick has one seed of each and fewer steps.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
+enter identifier tapehead_program "$@"
 
-runs=${TAPEHEAD_RUNS:-runs}/identifier seeds=3
-settings=()
-case "$*" in
-  "") ;;
-  --quick) runs=$runs-quick seeds=1 settings=(--set train.steps=900 --set train.evaluation_sequences=64) ;;
-  *)
-    echo "usage: experiments/identifier/run.sh [--quick]" >&2
-    exit 2
-    ;;
-esac
-tapehead=${TAPEHEAD:-build/tapehead}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program
-fi
+seeds=3 settings=()
+[ -z "$quick" ] || seeds=1 settings=(--set train.steps=900 --set train.evaluation_sequences=64)
 mkdir -p "$runs"
 
 # The last value of a column of a run's metrics.

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Draws how far the logits at each position move with each token, as RUNS/moved.svg and .png.
+# Draws how far the logits at each position move with each token, as RUNS/moved.svg.
 #   experiments/leak/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 for mask in with without; do
@@ -22,11 +24,10 @@ panel() {
   echo
 }
 
-draw() {
-  {
-    cat << EOT
-$1
+{
+  cat << EOT
 set border 0
+unset grid
 set tics nomirror scale 0 textcolor rgb '#222222'
 set style fill solid noborder
 set palette defined (0 '#f0f5fa', 0.5 '#56b4e9', 1 '#003a5d')
@@ -42,15 +43,8 @@ set bmargin at screen 0.17
 set multiplot layout 1,2
 unset colorbox
 EOT
-    panel with 'with the mask' 0.08 0.41
-    echo 'set colorbox noborder'
-    panel without 'without the mask' 0.51 0.84
-    echo 'unset multiplot'
-  } | gnuplot
-}
-draw "set terminal svg size 860,400 font 'Inter,14' background rgb 'white'
-set output '$runs/moved.svg'"
-draw "set terminal pngcairo size 1290,600 font 'Inter,20' background rgb 'white'
-set output '$runs/moved.png'"
-echo
-echo "$runs/moved.svg"
+  panel with 'with the mask' 0.08 0.41
+  echo 'set colorbox noborder'
+  panel without 'without the mask' 0.51 0.84
+  echo 'unset multiplot'
+} | draw "$runs/moved.svg" 860 400 14

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Draws the accuracy against the length of the sequences, a dot a run and a line through the medians, as RUNS/lengths.svg and
-# .png, and prints the medians.
+# Draws the accuracy against the length of the sequences, a dot a run and a line through the medians, as RUNS/lengths.svg,
+# and prints the medians.
 #   experiments/positions/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 # positions length median least most, a block for each kind.
-awk -F, '
+awk -F, "$median"'
   NR == 1 { next }
   !($1 in known) { known[$1] = 1; kinds[++kind_count] = $1 }
   !($3 in lengths) { lengths[$3] = 1; order[++length_count] = $3 }
@@ -17,11 +19,8 @@ awk -F, '
       for (l = 1; l <= length_count; ++l) {
         n = count[kinds[k], order[l]]
         for (i = 1; i <= n; ++i) list[i] = value[kinds[k], order[l], i]
-        for (i = 1; i <= n; ++i)
-          for (j = i + 1; j <= n; ++j)
-            if (list[j] < list[i]) { swap = list[i]; list[i] = list[j]; list[j] = swap }
-        middle = n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
-        printf "%s %d %.3f %.3f %.3f\n", kinds[k], order[l], middle, list[1], list[n]
+        middle = median(list, n)
+        printf "%s %d %.3f %.3f %.3f\n", kinds[k], order[l], middle, least, most
       }
       print "\n"
     }
@@ -31,7 +30,7 @@ awk 'NF == 5 { printf "%-14s %7d   %s (%s to %s)\n", $1, $2, $3, $4, $5 }' "$run
 
 # Dots, and the line, of one kind.
 line() {
-  printf "'%s' using (\$3*(1+%s)):(100*\$4) with points pointtype 7 pointsize POINT linecolor rgb '%s' notitle, " \
+  printf "'%s' using (\$3*(1+%s)):(100*\$4) with points pointtype 7 pointsize 0.45 linecolor rgb '%s' notitle, " \
     "$runs/lengths-$1.data" "$4" "$2"
   printf "'%s' using (\$2*(1+%s)):(100*\$3) with lines linewidth 2.2 linecolor rgb '%s' title '%s', " \
     "$runs/lengths-$1.median" "$4" "$2" "$3"
@@ -44,12 +43,7 @@ lines=$(line none '#7a7a7a' none -0.016 && line learned '#0072b2' learned -0.008
   line rotary '#009e73' rotary 0.008 && line alibi '#cc79a7' ALiBi 0.016 &&
   line alibi-8-heads '#e69f00' 'ALiBi, 8 heads' 0.024)
 
-draw() {
-  gnuplot << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+draw "$runs/lengths.svg" 880 440 13 << EOT
 set logscale x 2
 set xrange [45:205]
 set yrange [0:101]
@@ -59,15 +53,8 @@ set rmargin at screen 0.8
 set tmargin at screen 0.86
 set bmargin at screen 0.16
 set key at graph 1.03, 0.9 left top reverse Left samplen 1.5 spacing 1.35
-set label 1 '{/:Bold Beyond the length of training}' at screen 0.014, 0.94 left font ',$2' textcolor rgb '#222222'
+set label 1 '{/:Bold Beyond the length of training}' at screen 0.014, 0.94 left font ',18' textcolor rgb '#222222'
 set xlabel 'length of the sequences (trained at 48)' textcolor rgb '#222222'
 set ylabel 'accuracy on induction positions (%)' textcolor rgb '#222222'
-plot ${lines//POINT/$3} NaN notitle
+plot $lines NaN notitle
 EOT
-}
-draw "set terminal svg size 880,440 font 'Inter,13' background rgb 'white'
-set output '$runs/lengths.svg'" 18 0.45
-draw "set terminal pngcairo size 1320,660 font 'Inter,19' background rgb 'white'
-set output '$runs/lengths.png'" 27 0.8
-echo
-echo "$runs/lengths.svg"

@@ -6,7 +6,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room positions 10 150 "$@"
+enter_sweeps positions 10 150 "$@"
 
 for positions in none learned sinusoidal rotary alibi; do
   sweep "$positions" configs/induction.toml --set "model.positions=$positions" --set model.context=192

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Draws the two runs of run.sh beside each other, as RUNS/real-text.svg and .png: in-context-learning score, best
+# Draws the two runs of run.sh beside each other, as RUNS/real-text.svg: in-context-learning score, best
 # prefix matching on repeated random tokens, best previous-token score and losses against the training step.
 #   experiments/real-text/figure.sh RUNS
 set -euo pipefail
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 for layers in 1 2; do
@@ -31,12 +34,7 @@ done
 # What a head scores that attends evenly.
 chance=$(awk '$3 == "chance" { print $9 }' "$runs/heads.txt")
 
-draw() {
-  gnuplot << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+draw "$runs/real-text.svg" 860 980 14 << EOT
 set lmargin at screen 0.1
 set rmargin at screen 0.7
 set tmargin 2.6
@@ -75,10 +73,3 @@ plot '$runs/layers-1/loss.data' using 1:2 with lines linewidth 1.8 linecolor rgb
   '$runs/layers-2/loss.data' using 1:3 with lines linewidth 1.2 dashtype 2 linecolor rgb two title 'two, pair seen before'
 unset multiplot
 EOT
-}
-draw "set terminal svg size 860,980 font 'Inter,14' background rgb 'white'
-set output '$runs/real-text.svg'"
-draw "set terminal pngcairo size 1290,1470 font 'Inter,20' background rgb 'white'
-set output '$runs/real-text.png'"
-echo
-echo "$runs/real-text.svg"

@@ -2,11 +2,12 @@
 # Learns a vocabulary from the King James Bible, trains a model of two layers and one of one layer on it side by side,
 # and follows their in-context learning and their prefix matching over the training.
 #   experiments/real-text/run.sh [--short | --quick]
-# --short trains on less, and takes minutes; --quick takes the project's README for a text, and ends well within one.
-# A run that is there already is not trained again. TAPEHEAD names a program other than the one it builds,
-# TAPEHEAD_ROOMS the folder of the room's own, TAPEHEAD_RUNS a folder for the runs other than runs/.
+# TIME on two cores, once it is built; --short trains on less, and takes TIME; --quick takes the project's
+# README for a text. A run that is there already is not trained again.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 
 runs=${TAPEHEAD_RUNS:-runs}/real-text config=configs/real-text.toml text=data/kjv.txt period=64 sequences=32
 settings=()
@@ -24,11 +25,7 @@ case "$*" in
     exit 2
     ;;
 esac
-tapehead=${TAPEHEAD:-build/tapehead} rooms=${TAPEHEAD_ROOMS:-build/experiments}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program experiment_real_text
-fi
+build tapehead_program experiment_real_text
 [ "$text" = README.md ] || data/bible.sh
 mkdir -p "$runs"
 
@@ -64,6 +61,6 @@ wait $! || { cat "$log" >&2; exit 1; }
 "$tapehead" ablate "$runs/layers-2" --threads 2 > "$runs/ablation.txt"
 for layers in 1 2; do "$tapehead" plot "$runs/layers-$layers" --only context,loss > /dev/null; done
 "$tapehead" heads "$runs/layers-2" --periods "$period" --sequences "$sequences" > "$runs/heads.txt"
-"$rooms/real_text" "$text" "$runs/layers-1" "$runs/layers-2"
+"$programs/real_text" "$text" "$runs/layers-1" "$runs/layers-2"
 experiments/real-text/table.sh "$runs"
 experiments/real-text/figure.sh "$runs"

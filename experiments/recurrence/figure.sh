@@ -3,12 +3,9 @@
 #   experiments/recurrence/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
-
-style="set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid linewidth 0.5 linecolor rgb '#e4e4e4'
-set bmargin 3.6"
 
 # One width's panel: its place among the blocks of the table, and the words above it.
 panel() {
@@ -22,10 +19,9 @@ plot '$runs/costs' index $1 using 2:6 with linespoints linewidth 2.2 pointtype 7
   '' index $1 using 2:8 with lines linewidth 1.2 dashtype 2 linecolor rgb '#0072b2' title 'recurrence, whole layer'"
 }
 
-gnuplot << EOT
-set terminal svg size 1060,430 font 'Inter,14' background rgb 'white'
-set output '$runs/costs.svg'
-$style
+draw "$runs/costs.svg" 1060 430 14 << EOT
+set grid linewidth 0.5 linecolor rgb '#e4e4e4'
+set bmargin 3.6
 set logscale xy 2
 set logscale y 10
 set xrange [50:5200]
@@ -56,10 +52,9 @@ for file in "$runs"/copies-64.csv "$runs"/copies-128.csv "$runs"/copies-256.csv;
   lines+=", '$file' using 1:2 with lines linewidth 2.2 linecolor rgb '${colours[i]}' title 'two recurrent layers, width ${width%.csv}'"
   i=$((i + 1))
 done
-gnuplot << EOT
-set terminal svg size 820,420 font 'Inter,14' background rgb 'white'
-set output '$runs/copies.svg'
-$style
+draw "$runs/copies.svg" 820 420 14 << EOT
+set grid linewidth 0.5 linecolor rgb '#e4e4e4'
+set bmargin 3.6
 set datafile separator comma
 set datafile commentschars '#'
 set yrange [0:4.6]
@@ -70,6 +65,3 @@ set label 1 'ln 64' at graph 0.99, first 4.3 right textcolor rgb '#555555'
 set arrow 1 from graph 0, first log(64) to graph 1, first log(64) nohead linewidth 1 dashtype 3 linecolor rgb '#7a7a7a'
 plot '$runs/attention/metrics.csv' using (column('step')):(column('loss_induction')) with lines linewidth 2.2 linecolor rgb '#d55e00' title 'two layers of attention, width 64'$lines
 EOT
-echo
-echo "$runs/costs.svg"
-echo "$runs/copies.svg"

@@ -1,29 +1,18 @@
 #!/usr/bin/env bash
 # What recurrence costs beside attention, and how well recurrent layers copy:
 #   experiments/recurrence/run.sh [--quick]
-# Takes 80 seconds of processor time, once it is built; --quick stops at 256 positions and 60 steps. TAPEHEAD and
-# TAPEHEAD_ROOMS name programs other than those it builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
+# TIME on two cores, once it is built; --quick stops at 256 positions and 60 steps.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
+enter recurrence 'tapehead_program experiment_recurrence' "$@"
 
-runs=${TAPEHEAD_RUNS:-runs}/recurrence steps=2000
-lengths=(64 128 256 512 1024 2048 4096) models=("64 2e-3" "128 2e-3" "256 1e-3")
-case "$*" in
-  "") ;;
-  --quick) runs=$runs-quick steps=60 lengths=(64 256) models=("64 2e-3") ;;
-  *)
-    echo "usage: experiments/recurrence/run.sh [--quick]" >&2
-    exit 2
-    ;;
-esac
-tapehead=${TAPEHEAD:-build/tapehead} recurrence=${TAPEHEAD_ROOMS:-build/experiments}/recurrence
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program experiment_recurrence
-fi
+steps=2000 lengths=(64 128 256 512 1024 2048 4096) models=("64 2e-3" "128 2e-3" "256 1e-3")
+[ -z "$quick" ] || steps=60 lengths=(64 256) models=("64 2e-3")
 mkdir -p "$runs"
 
-"$recurrence" costs "${lengths[@]}" | tee "$runs/costs"
+"$programs/recurrence" costs "${lengths[@]}" | tee "$runs/costs"
 
 # Where two columns of one width cross, between two lengths, by the logarithms of both.
 crossing() {
@@ -48,7 +37,7 @@ echo
   --out "$runs/attention" --overwrite 2> "$runs/attention.log"
 for model in "${models[@]}"; do
   read -r width rate <<< "$model"
-  "$recurrence" copies configs/induction.toml "$steps" "$width" "$rate" > "$runs/copies-$width.csv"
+  "$programs/recurrence" copies configs/induction.toml "$steps" "$width" "$rate" > "$runs/copies-$width.csv"
 done
 
 # The last row of a table: loss on induction positions, on noise, accuracy.

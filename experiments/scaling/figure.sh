@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Draws how the largest weight and the entropy of run.sh's rows are spread, raw and scaled, as RUNS/rows.svg and .png.
+# Draws how the largest weight and the entropy of run.sh's rows are spread, raw and scaled, as RUNS/rows.svg.
 #   experiments/scaling/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 # Of a column of rows.csv: the middle of every bin of that width up to a highest value, and the share of rows in it.
@@ -26,13 +28,8 @@ panel() {
   printf "'%s' with boxes fillcolor rgb '#0072b2' title 'scores / √128'\n" "$runs/$1_scaled.data"
 }
 
-draw() {
-  {
-    cat << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+{
+  cat << EOT
 set style fill transparent solid 0.75 noborder
 set boxwidth 0.95 relative
 set ylabel 'share of rows (%)' textcolor rgb '#222222'
@@ -45,20 +42,13 @@ set yrange [0:60]
 set xtics 0, 0.25, 1
 unset key
 EOT
-    panel largest 'largest weight of a row'
-    cat << EOT
+  panel largest 'largest weight of a row'
+  cat << EOT
 unset ylabel
 set xrange [0:$highest]
 set xtics ('0' 0, '0.5' 0.5, '1' 1, '1.5' 1.5, '2' 2, 'ln 16' $highest)
 set key top center reverse Left samplen 1.5 spacing 1.3
 EOT
-    panel entropy 'entropy of a row (nats); ln 16 is an even row'
-    echo 'unset multiplot'
-  } | gnuplot
-}
-draw "set terminal svg size 860,340 font 'Inter,14' background rgb 'white'
-set output '$runs/rows.svg'"
-draw "set terminal pngcairo size 1290,510 font 'Inter,20' background rgb 'white'
-set output '$runs/rows.png'"
-echo
-echo "$runs/rows.svg"
+  panel entropy 'entropy of a row (nats); ln 16 is an even row'
+  echo 'unset multiplot'
+} | draw "$runs/rows.svg" 860 340 14

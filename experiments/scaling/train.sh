@@ -7,7 +7,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room scaling 10 150 "$@"
+enter_sweeps scaling 10 150 "$@"
 
 sweep raw configs/induction.toml --set model.scaled_scores=false
 sweep scaled configs/induction.toml

@@ -6,7 +6,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room scores 10 150 "$@"
+enter_sweeps scores 10 150 "$@"
 
 for scores in dot bilinear additive; do
   sweep "$scores" configs/induction.toml --set "model.scores=$scores"

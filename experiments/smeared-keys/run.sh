@@ -6,7 +6,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh
 source experiments/sweeps.sh
-start_room smeared-keys 10 150 "$@"
+enter_sweeps smeared-keys 10 150 "$@"
 
 sweep one-layer configs/induction.toml --set model.layers=1
 sweep one-layer-smeared configs/induction.toml --set model.layers=1 --set model.smeared_keys=true

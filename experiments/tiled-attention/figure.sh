@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Draws time and memory against the length, from the medians of table.sh, as RUNS/lengths.svg and .png.
+# Draws time and memory against the length, from the medians of table.sh, as RUNS/lengths.svg.
 #   experiments/tiled-attention/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 # The lines of one panel: a column, and whether they are named.
@@ -23,13 +25,7 @@ EOT
   printf '%s' "${plots%, }"
 }
 
-draw() {
-  {
-    cat << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+draw "$runs/lengths.svg" 860 760 14 << EOT
 stats '$runs/tiled.median' using 1 nooutput
 set xrange [0.9 * STATS_min:1.1 * STATS_max]
 set logscale xy
@@ -48,11 +44,3 @@ set label 1 'MiB by which the process grows, beside inputs, outputs and gradient
 plot $(lines 5 no)
 unset multiplot
 EOT
-  } | gnuplot
-}
-draw "set terminal svg size 860,760 font 'Inter,14' background rgb 'white'
-set output '$runs/lengths.svg'"
-draw "set terminal pngcairo size 1290,1140 font 'Inter,20' background rgb 'white'
-set output '$runs/lengths.png'"
-echo
-echo "$runs/lengths.svg"

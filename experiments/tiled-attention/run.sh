@@ -1,30 +1,17 @@
 #!/usr/bin/env bash
 # Measures attention in tiles and with its pattern held, and PyTorch's, against the length:
 #   experiments/tiled-attention/run.sh [--quick]
-# Some five minutes of one core, once it is built, and 3.3 GB of memory; --quick takes short texts. Ends with status 1
-# where our two ways differ by more than rounding. PyTorch is left out where it is not installed. TAPEHEAD_ROOMS names a
-# folder with the program of this room, TAPEHEAD_RUNS a folder for what it writes other than runs/.
+# TIME of one core, once it is built, and 3.3 GB of memory; --quick takes short texts. Ends with status 1 where our
+# two ways differ by more than rounding. PyTorch is left out where it is not installed.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
+enter tiled-attention experiment_tiled_attention "$@"
 
-runs=${TAPEHEAD_RUNS:-runs}/tiled-attention rounds=3 seconds=0.5
-lengths=(256 512 1024 2048 4096 8192 16384) torch_longest=8192 checked=(1000 2048)
-case "$*" in
-  "") ;;
-  --quick)
-    runs=$runs-quick rounds=1 seconds=0.02
-    lengths=(128 256 512) torch_longest=256 checked=(200)
-    ;;
-  *)
-    echo "usage: experiments/tiled-attention/run.sh [--quick]" >&2
-    exit 2
-    ;;
-esac
-if [ -z "${TAPEHEAD_ROOMS:-}" ]; then
-  .ci/packages build
-  .ci/build experiment_tiled_attention
-fi
-ours=${TAPEHEAD_ROOMS:-build/experiments}/tiled_attention
+rounds=3 seconds=0.5 lengths=(256 512 1024 2048 4096 8192 16384) torch_longest=8192 checked=(1000 2048)
+[ -z "$quick" ] || rounds=1 seconds=0.02 lengths=(128 256 512) torch_longest=256 checked=(200)
+ours=$programs/tiled_attention
 # Debian's own, which sees Debian's PyTorch.
 python=/usr/bin/python3
 torch=()

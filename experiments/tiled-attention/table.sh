@@ -3,17 +3,15 @@
 #   experiments/tiled-attention/table.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 for data in "$runs"/*.data; do
-  awk '
-    function median(column, length_, n, i, j, swap, value) {
-      n = count[length_]
-      for (i = 1; i <= n; ++i) value[i] = cell[length_, i, column]
-      for (i = 1; i <= n; ++i)
-        for (j = i + 1; j <= n; ++j)
-          if (value[j] < value[i]) { swap = value[i]; value[i] = value[j]; value[j] = swap }
-      return n % 2 ? value[(n + 1) / 2] : (value[n / 2] + value[n / 2 + 1]) / 2
+  awk "$median"'
+    function median_of(length_, column,    row, list) {
+      for (row = 1; row <= count[length_]; ++row) list[row] = cell[length_, row, column]
+      return median(list, count[length_])
     }
     { row = ++count[$1]
       cell[$1, row, 1] = $2; cell[$1, row, 2] = $3; cell[$1, row, 3] = $2 + $3; cell[$1, row, 4] = $NF
@@ -21,8 +19,8 @@ for data in "$runs"/*.data; do
     END {
       for (length_ in count) {
         printf "%d", length_
-        for (i = 1; i <= 3; ++i) printf " %.3f", median(i, length_)
-        printf " %.4f %.4f\n", median(4, length_) / 1048576, median(5, length_) / 1048576
+        for (i = 1; i <= 3; ++i) printf " %.3f", median_of(length_, i)
+        printf " %.4f %.4f\n", median_of(length_, 4) / 1048576, median_of(length_, 5) / 1048576
       }
     }' "$data" | sort -n > "${data%.data}.median"
 done

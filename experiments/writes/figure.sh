@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Draws the singular values of every head's circuits, as RUNS/singular.svg and .png.
+# Draws the singular values of every head's circuits, as RUNS/singular.svg.
 #   experiments/writes/figure.sh RUNS
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 runs=$1
 
 for circuit in QK OV; do
@@ -24,13 +26,8 @@ panel() {
   echo
 }
 
-draw() {
-  {
-    cat << EOT
-$1
-set border 3 linewidth 0.7 linecolor rgb '#7a7a7a'
-set tics nomirror out scale 0.6 textcolor rgb '#222222'
-set grid ytics linewidth 0.5 linecolor rgb '#e4e4e4'
+{
+  cat << EOT
 set logscale y
 set format y '10^{%T}'
 set xrange [0:65]
@@ -48,14 +45,8 @@ set bmargin 3.6
 set lmargin 9
 set multiplot layout 1,2
 EOT
-    panel QK 'QK: where a head looks'
-    echo 'unset ylabel; unset key'
-    panel OV 'OV: what a head writes'
-    echo 'unset multiplot'
-  } | gnuplot
-}
-draw "set terminal svg size 860,380 font 'Inter,14' background rgb 'white'
-set output '$runs/singular.svg'"
-draw "set terminal pngcairo size 1290,570 font 'Inter,20' background rgb 'white'
-set output '$runs/singular.png'"
-echo "$runs/singular.svg"
+  panel QK 'QK: where a head looks'
+  echo 'unset ylabel; unset key'
+  panel OV 'OV: what a head writes'
+  echo 'unset multiplot'
+} | draw "$runs/singular.svg" 860 380 14
