@@ -63,3 +63,37 @@ print_sweeps() {
       }' "$sweep/sweep.csv"
   done
 }
+
+# elsewhere RUN: its mean accuracy on induction positions at periods 25, 29 and 31, which are longer than any it saw.
+elsewhere() {
+  "$tapehead" eval "$1" --periods 25,29,31 --threads 1 | awk '
+    $1 == "period" { sum += $6; ++periods }
+    END { printf "%.4f", sum / periods }'
+}
+
+# previous_token_head RUN: layer, head and score of the head with the highest previous-token score at the end.
+previous_token_head() {
+  awk -F, '
+    NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $1 != step { step = $1; best = -1 }
+    $at["previous_token"] > best { best = $at["previous_token"]; head = $at["layer"] " " $at["head"] }
+    END { print head, best }' "$1/heads.csv"
+}
+
+# print_beyond SWEEP...: what both say of a sweep's runs, as print_sweeps does.
+print_beyond() {
+  local sweep run head
+  printf '\n%-24s %26s %26s\n' '' 'at periods 25, 29, 31' 'best previous-token score'
+  for sweep in "$@"; do
+    for run in "$sweep"/seed-*/; do
+      head=$(previous_token_head "$run")
+      echo "$(elsewhere "$run") ${head##* }"
+    done | awk -v name="$(basename "$sweep")" "$median"'
+      function numbers(list,    middle) {
+        middle = median(list, NR)
+        return sprintf("%.3f (%.3f to %.3f)", middle, least, most)
+      }
+      { accuracy[NR] = $1 + 0; score[NR] = $2 + 0 }
+      END { printf "%-24s %26s %26s\n", name, numbers(accuracy), numbers(score) }'
+  done
+}

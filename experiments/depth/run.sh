@@ -18,13 +18,6 @@ for periods in fixed drawn; do
   done
 done
 
-# The mean accuracy of a run on induction positions at periods 25, 29 and 31, which neither kind of training has.
-elsewhere() {
-  "$tapehead" eval "$1" --periods 25,29,31 --threads 1 | awk '
-    $1 == "period" { sum += $6; ++periods }
-    END { printf "%.4f", sum / periods }'
-}
-
 # A row a run.
 table=$runs/table.csv
 echo model,seed,half,last_step,trained,untrained > "$table"

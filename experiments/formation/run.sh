@@ -26,15 +26,6 @@ passes() {
     $at["accuracy_induction"] > mark { print $1; exit }' "$1/metrics.csv"
 }
 
-# The head with the highest previous-token score at the end of a run: "layer head".
-previous_token_head() {
-  awk -F, '
-    NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-    $1 != step { step = $1; best = -1 }
-    $at["previous_token"] > best { best = $at["previous_token"]; head = $at["layer"] " " $at["head"] }
-    END { print head }' "$1/heads.csv"
-}
-
 # All runs of one seed. Marks and head are those of the seed's plain run, read from its tables.
 train_seed() {
   local seed=$1 folder=$runs/seed-$1 layer head start end
@@ -42,7 +33,7 @@ train_seed() {
     --set "train.steps=$steps" --set train.checkpoint_interval=50 --set train.ring_snapshots=0)
   mkdir -p "$folder"
   once "$folder/plain" train "${common[@]}"
-  read -r layer head < <(previous_token_head "$folder/plain")
+  read -r layer head _ < <(previous_token_head "$folder/plain")
   # The last checkpoint before the accuracy takes off, and the first after it has arrived.
   start=$(passes "$folder/plain" 0.2) end=$(passes "$folder/plain" 0.9)
   start=$(((${start:-$steps} - 1) / 50 * 50)) end=$(((${end:-$steps} + 49) / 50 * 50))

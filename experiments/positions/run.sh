@@ -14,6 +14,7 @@ done
 # The slopes of two heads are 1/16 and 1/256; of eight, from 1/2 to 1/256.
 sweep alibi-8-heads configs/induction.toml --set model.positions=alibi --set model.context=192 --set model.heads=8
 print_sweeps "${sweeps[@]}"
+print_beyond "${sweeps[@]}"
 
 # Accuracy on induction positions at lengths of training (48) and beyond: a row a run and length.
 table=$runs/lengths.csv

@@ -20,7 +20,7 @@ plot '$runs/costs' index $1 using 2:6 with linespoints linewidth 2.2 pointtype 7
 }
 
 draw "$runs/costs.svg" 1060 430 14 << EOT
-set grid linewidth 0.5 linecolor rgb '#e4e4e4'
+set grid xtics ytics linewidth 0.5 linecolor rgb '#e4e4e4'
 set bmargin 3.6
 set logscale xy 2
 set logscale y 10
@@ -53,7 +53,7 @@ for file in "$runs"/copies-64.csv "$runs"/copies-128.csv "$runs"/copies-256.csv;
   i=$((i + 1))
 done
 draw "$runs/copies.svg" 820 420 14 << EOT
-set grid linewidth 0.5 linecolor rgb '#e4e4e4'
+set grid xtics ytics linewidth 0.5 linecolor rgb '#e4e4e4'
 set bmargin 3.6
 set datafile separator comma
 set datafile commentschars '#'

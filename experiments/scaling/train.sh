@@ -13,4 +13,5 @@ sweep raw configs/induction.toml --set model.scaled_scores=false
 sweep scaled configs/induction.toml
 sweep normalised configs/induction.toml --set model.query_key_norm=true
 print_sweeps "${sweeps[@]}"
+print_beyond "${sweeps[@]}"
 "$tapehead" plot "${sweeps[@]}"

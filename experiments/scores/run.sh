@@ -12,4 +12,5 @@ for scores in dot bilinear additive; do
   sweep "$scores" configs/induction.toml --set "model.scores=$scores"
 done
 print_sweeps "${sweeps[@]}"
+print_beyond "${sweeps[@]}"
 "$tapehead" plot "${sweeps[@]}"

@@ -13,4 +13,5 @@ sweep one-layer-smeared configs/induction.toml --set model.layers=1 --set model.
 sweep two-layers configs/induction.toml
 sweep two-layers-smeared configs/induction.toml --set model.smeared_keys=true
 print_sweeps "${sweeps[@]}"
+print_beyond "${sweeps[@]}"
 "$tapehead" plot "${sweeps[@]}"
