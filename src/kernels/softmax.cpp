@@ -38,12 +38,25 @@ ExpTotal softmax_row(Real* p, const Real* s, Index n) {
   return {largest, total};
 }
 
+namespace {
+
+/// A value for each weight; 0 where the weight is 0, whatever the value is.
+Lanes where_seen(const Lanes& weights, const Lanes& values) {
+  return xsimd::select(weights == Lanes(Real{0}), Lanes(Real{0}), values);
+}
+
+}  // namespace
+
 void softmax_row_backward(Sink ds, const Real* dp, const Real* p, Index n) {
   Lanes along(Real{0});
-  for_each_lanes(n, [&](Index j, Index lanes) { along += load(p + j, lanes) * load(dp + j, lanes); });
+  for_each_lanes(n, [&](Index j, Index lanes) {
+    const Lanes weights = load(p + j, lanes);
+    along += weights * where_seen(weights, load(dp + j, lanes));
+  });
   const Real mean = sum_of(along);
   for_each_lanes(n, [&](Index j, Index lanes) {
-    put(ds + j, load(p + j, lanes) * (load(dp + j, lanes) - mean), lanes);
+    const Lanes weights = load(p + j, lanes);
+    put(ds + j, weights * where_seen(weights, load(dp + j, lanes) - mean), lanes);
   });
 }
 

@@ -12,9 +12,13 @@
 #include "tapehead/kernels/attention.h"
 #include "tapehead/kernels/cross_entropy.h"
 #include "tapehead/kernels/gelu.h"
+#include "tapehead/kernels/head_linear.h"
 #include "tapehead/kernels/layer_norm.h"
 #include "tapehead/kernels/linear.h"
+#include "tapehead/kernels/rms_norm.h"
+#include "tapehead/kernels/rotary.h"
 #include "tapehead/kernels/softmax.h"
+#include "tapehead/kernels/swiglu.h"
 #include "tapehead/tensor/memory.h"
 
 namespace tapehead {
@@ -59,6 +63,49 @@ Kernel layer_norm(Index size) {
           [=, dy = random_tensor({3, size}, 3)](const std::vector<Sink>& to) {
             kernels::layer_norm_backward(to[0], to[1].data, to[2].data, dy.data(), x.data(), gain.data(),
                                          mean.data(), scale.data(), 3, size);
+          }};
+}
+
+Kernel rms_norm(Index size) {
+  const Tensor x = random_tensor({3, size}, 1);
+  const Tensor gain = random_tensor({size}, 2);
+  Tensor y(Shape{3, size}), factors(Shape{3});
+  kernels::rms_norm_forward(y.data(), factors.data(), x.data(), gain.data(), Real(1e-5), 3, size);
+  return {
+      "rms_norm", {3 * size, size}, 1, [=, dy = random_tensor({3, size}, 3)](const std::vector<Sink>& to) {
+        kernels::rms_norm_backward(to[0], to[1].data, dy.data(), x.data(), gain.data(), factors.data(), 3,
+                                   size);
+      }};
+}
+
+Kernel swiglu(Index size) {
+  return {"swiglu",
+          {size, size},
+          0,
+          [=, dy = random_tensor({size}, 1), gate = random_tensor({size}, 2),
+           x = random_tensor({size}, 3)](const std::vector<Sink>& to) {
+            kernels::swiglu_backward(to[0], to[1], dy.data(), gate.data(), x.data(), size);
+          }};
+}
+
+Kernel rotary(Index length) {
+  const kernels::RotarySizes sizes{2, length, 3, 4};
+  return {
+      "rotary",
+      {2 * length * 12},
+      0,
+      [=, dy = random_tensor({2, length, 12}, 1), angles = random_tensor({length, 4}, 2)](
+          const std::vector<Sink>& to) { kernels::rotary_backward(to[0], dy.data(), angles.data(), sizes); }};
+}
+
+Kernel head_linear(Index rows) {
+  const kernels::HeadLinearSizes sizes{rows, 3, 5};
+  return {"head_linear",
+          {rows * 15, 15 * 5},
+          0,
+          [=, dy = random_tensor({rows, 15}, 1), x = random_tensor({rows, 15}, 2),
+           weight = random_tensor({15, 5}, 3)](const std::vector<Sink>& to) {
+            kernels::head_linear_backward(to[0], to[1], dy.data(), x.data(), weight.data(), sizes);
           }};
 }
 
@@ -111,6 +158,17 @@ Kernel attention_pattern(Index length, bool causal) {
           }};
 }
 
+Kernel attention_weights(Index length) {
+  const kernels::AttentionSizes sizes{2, length, 2, 3};
+  const Tensor p = random_tensor({2, 2, length, length}, 1);
+  return {"attention_weights",
+          {p.count()},
+          0,
+          [=, dp = random_tensor(p.shape(), 2)](const std::vector<Sink>& to) {
+            kernels::attention_weights_backward(to[0], dp.data(), p.data(), sizes);
+          }};
+}
+
 /// Patterns that look ahead in every second head.
 Kernel attention_mix(Index length) {
   const kernels::AttentionSizes sizes{2, length, 3, 5};
@@ -129,10 +187,20 @@ Kernel attention_mix(Index length) {
 }
 
 std::vector<Kernel> every_kernel(Index size) {
-  return {
-      linear(size),       layer_norm(size),    gelu(size, GeluForm::tanh),    gelu(size, GeluForm::erf),
-      softmax_row(size),  cross_entropy(size), attention_pattern(size, true), attention_pattern(size, false),
-      attention_mix(size)};
+  return {linear(size),
+          layer_norm(size),
+          gelu(size, GeluForm::tanh),
+          gelu(size, GeluForm::erf),
+          softmax_row(size),
+          cross_entropy(size),
+          attention_pattern(size, true),
+          attention_pattern(size, false),
+          attention_mix(size),
+          attention_weights(size),
+          rms_norm(size),
+          swiglu(size),
+          rotary(size),
+          head_linear(size)};
 }
 
 /// What a kernel leaves in its arrays where each began with the same number, and was kept or not. Arrays
