@@ -50,9 +50,7 @@ std::vector<std::vector<double>> cells_of(const CsvTable& table, std::string_vie
     columns[1].push_back(static_cast<double>(i / size));
     columns[2].push_back(-1);
   }
-  const auto number = [&](Index row, const char* name) {
-    return static_cast<Index>(table.number(row, name));
-  };
+  const auto number = [&](Index row, const char* name) { return table.whole_number(row, name); };
   for (Index row = 0; row < table.rows(); ++row) {
     if (table.cell(row, "composition") != way) continue;
     const Index later = (number(row, "layer") - 1) * heads + number(row, "head");

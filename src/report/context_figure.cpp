@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "tapehead/base/require.h"
 #include "tapehead/interp/context_score.h"
 #include "tapehead/report/colour_scale.h"
 #include "tapehead/report/lettering.h"
@@ -27,6 +28,27 @@ constexpr double kHalfDoubling = std::numbers::sqrt2;
 /// The share of all slopes that the colours tell apart; the few beyond have the outermost ones.
 constexpr double kToldApart = 0.95;
 constexpr double kLeastExtent = 0.05;
+
+/// Throws Error for a table without rows, and for a row that says nowhere to draw it.
+void require_places(const CsvTable& context, Index length) {
+  require(context.rows() > 0, "[figures] {}: expected at least one row", context.file().string());
+  double before = 0;
+  for (Index row = 0; row < context.rows(); ++row) {
+    const auto is_position = [&](std::string_view column) {
+      const double position = context.number(row, column);
+      return position >= 1 && position <= static_cast<double>(length);
+    };
+    const double step = context.number(row, "step");
+    const double spread = context.number(row, "spread");
+    require(
+        step >= before && spread >= 0 && spread < 1 && is_position("first_position") &&
+            is_position("last_position") && is_position("early") && is_position("late"),
+        "[figures] {}: expected steps from 0 that do not fall, positions from 1 to {} and a spread from 0 "
+        "to below 1, got others in row {}; `tapehead context` makes the table afresh",
+        context.file().string(), length, row + 1);
+    before = step;
+  }
+}
 
 /// One row of the table a checkpoint.
 struct Scores {
@@ -111,7 +133,7 @@ std::string words_of(const PositionBand& band) {
 }
 
 PositionBand band_in(const CsvTable& context, std::string_view column, Index length) {
-  return band_around(static_cast<Index>(context.number(0, column)), context.number(0, "spread"), length);
+  return band_around(context.whole_number(0, column), context.number(0, "spread"), length);
 }
 
 Caption caption_of(const CsvTable& context, const Config& config, double extent) {
@@ -196,6 +218,7 @@ void plot_map(Figure& figure, const Panel& panel, const CsvTable& context, const
 }  // namespace
 
 Figure context_figure(const CsvTable& context, const Config& config, const FigureSize& size) {
+  require_places(context, config.task.length);
   const bool narrow = is_narrow(size);
   const Scores scores = scores_of(context);
   const std::vector<double> borders = borders_of(scores.places);

@@ -31,8 +31,7 @@ Heads heads_of(const CsvTable& table) {
   Heads heads;
   for (Index row = 0; row < table.rows(); ++row) {
     if (table.cell(row, "circuit") != "OV_tokens") continue;
-    Values& values = heads[{static_cast<Index>(table.number(row, "layer")),
-                            static_cast<Index>(table.number(row, "head"))}];
+    Values& values = heads[{table.whole_number(row, "layer"), table.whole_number(row, "head")}];
     values.re.push_back(table.number(row, "re"));
     values.im.push_back(table.number(row, "im"));
   }

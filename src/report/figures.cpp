@@ -23,6 +23,7 @@
 #include "tapehead/report/patching_figure.h"
 #include "tapehead/report/shapley_figure.h"
 #include "tapehead/study/formation.h"
+#include "tapehead/study/sound_table.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/run_checkpoint.h"
 #include "tapehead/train/run_tables.h"
@@ -120,7 +121,7 @@ void add_figures_of_findings(Drawing& drawing, const RunDirectory& run) {
   const Config& config = run.config();
   const auto add = [&](std::string_view name, const auto& figure_of) {
     drawing.add(name, [&](const FigureSize& size) -> std::optional<Figure> {
-      const CsvTable table = table_in(run.table_file(name));
+      const CsvTable table = drawable(sound_table(run, name));
       if (table.rows() == 0) return std::nullopt;
       return figure_of(table, size);
     });

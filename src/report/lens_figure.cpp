@@ -42,7 +42,7 @@ void mark_layers(Figure& figure, const Panel& panel, const CsvTable& lens, bool 
   const Index step = std::max(Index{1}, static_cast<Index>(std::ceil(widest / pitch)));
   std::string tics;
   for (Index row = 0; row < lens.rows(); row += step) {
-    const auto layer = static_cast<Index>(lens.number(row, "layer"));
+    const Index layer = lens.whole_number(row, "layer");
     std::string name;
     if (named && layer == 0) name = in_words ? "embedding" : "emb.";
     if (named && layer > 0) name = fmt::format("{}{}", in_words ? "layer " : "", layer - 1);

@@ -223,7 +223,7 @@ std::vector<ColouredWords> remarks_of(const Formation& formation, const CsvTable
 
 Figure loss_figure(const CsvTable& metrics, const CsvTable& floors, const Formation& formation,
                    const Config& config, const FigureSize& size) {
-  const auto last_step = static_cast<Index>(metrics.number(metrics.rows() - 1, "step"));
+  const auto last_step = metrics.whole_number(metrics.rows() - 1, "step");
   const bool narrow = is_narrow(size);
   const Levels levels = levels_of(metrics, floors, config.model.vocabulary, narrow);
   const int right = std::min(right_of_plots(size.width, levels.labels),

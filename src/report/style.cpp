@@ -100,7 +100,7 @@ void place(Figure& figure, const Panel& panel, std::string_view y_label) {
 }
 
 void label_x_axis(Figure& figure, const Panel& panel, std::string_view label) {
-  write(figure, label, 0.5 * (panel.left + panel.right), panel.bottom + kXAxis - 12, {.align = "center"});
+  write(figure, label, 0.5 * (panel.left + panel.right), panel.bottom + kXAxis - 8, {.align = "center"});
 }
 
 void plot(Figure& figure, std::string_view command) { figure.script.line("plot {}\nunset label", command); }

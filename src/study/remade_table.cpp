@@ -41,11 +41,12 @@ struct Subject {
   }
 };
 
-Index whole_number(const CsvTable& table, std::string_view column) {
-  const double value = table.number(0, column);
-  require(value >= 0 && value <= 1e9 && value == static_cast<double>(static_cast<Index>(value)),
-          "[verify] expected a whole number in column {}, got {}", column, table.cell(0, column));
-  return static_cast<Index>(value);
+Index whole_number(const CsvTable& table, std::string_view column, Index row = 0) {
+  constexpr Index kLargest = 1'000'000'000;  // beyond, there is no room for so many
+  const Index value = table.whole_number(row, column);
+  require(value <= kLargest, "[verify] expected at most {} in column {} of row {}, got {}", kLargest, column,
+          row + 1, value);
+  return value;
 }
 
 Subject subject_of(const RunDirectory& run, const CsvTable& there, int threads) {
@@ -126,8 +127,9 @@ CsvTable remade_lens(const Subject& subject) {
 /// Of every checkpoint that the table tells of.
 CsvTable remade_context(const Subject& subject) {
   std::vector<Index> steps;
-  for (const double step : subject.there.numbers("step"))
-    if (steps.empty() || static_cast<double>(steps.back()) != step) steps.push_back(static_cast<Index>(step));
+  for (Index row = 0; row < subject.there.rows(); ++row)
+    if (const Index step = whole_number(subject.there, "step", row); steps.empty() || steps.back() != step)
+      steps.push_back(step);
   const Index length = subject.checkpoint.config.task.length;
   ContextOptions options =
       context_options(length, whole_number(subject.there, "early"), whole_number(subject.there, "late"),
@@ -161,9 +163,10 @@ CsvTable remade_verdict(const Subject& subject) {
 CsvTable remade_scores(const Subject& subject) {
   const Config& config = subject.checkpoint.config;
   std::vector<Index> periods;
-  for (const double period : subject.there.numbers("period"))
-    if (periods.empty() || static_cast<double>(periods.back()) < period)
-      periods.push_back(static_cast<Index>(period));
+  for (Index row = 0; row < subject.there.rows(); ++row)
+    if (const Index period = whole_number(subject.there, "period", row);
+        periods.empty() || periods.back() < period)
+      periods.push_back(period);
   PeriodOptions options = period_options(config, *subject.task, std::move(periods));
   options.sequences = subject.sequences;
   return period_table(scores_of_run(subject.run, subject.checkpoint, *subject.task, options, subject.options),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "tapehead/base/require.h"
@@ -35,6 +36,11 @@ SweepFolder SweepFolder::open(const fs::path& path) {
 SweepFolder::SweepFolder(fs::path path, CsvTable table) : path_(std::move(path)), table_(std::move(table)) {
   for (Index row = 0; row < table_.rows(); ++row)
     if (table_.cell(row, "status") == name_of(RunStatus::finished)) finished_.push_back(row);
+  std::set<std::string> names;
+  for (const Index row : finished_)
+    require(names.insert(table_.cell(row, "run")).second,
+            "[sweep] {}: expected each run once, got {} again in row {}", table_in(path_).string(),
+            table_.cell(row, "run"), row + 1);
   require(!finished_.empty(), "[sweep] {}: expected at least one finished run, got none of {}",
           table_in(path_).string(), table_.rows());
 }

@@ -43,7 +43,7 @@ std::string csv_cell(double value) { return std::isfinite(value) ? fmt::format("
 std::optional<double> number_in(std::string_view cell) {
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
+  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 
@@ -115,6 +115,15 @@ double CsvTable::number(Index row, std::string_view column) const {
   require(value.has_value(), "{} expected a number in column {} of row {}, got {}", place(), column, row + 1,
           quoted_name(text));
   return *value;
+}
+
+Index CsvTable::whole_number(Index row, std::string_view column) const {
+  constexpr double kLargest = 1e15;
+  const double value = number(row, column);
+  require(value >= 0 && value <= kLargest && value == std::floor(value),
+          "{} expected a whole number in column {} of row {}, got {}", place(), column, row + 1,
+          quoted_name(cell(row, column)));
+  return static_cast<Index>(value);
 }
 
 void CsvTable::drop_above(std::string_view column, double limit) {

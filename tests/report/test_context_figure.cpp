@@ -57,3 +57,24 @@ TEST_CASE("the context figure can be drawn of one checkpoint, of short sequences
   CHECK(contains(svg_of(context_figure(table_of({0, 1, 2}, 2), config_of(2))), "at 1 of"));
   CHECK(contains(svg_of(context_figure(table_of({0, 5}, 48, std::nan("")), config_of(48))), "position"));
 }
+
+TEST_CASE("a table with steps or positions that cannot be is refused with its row, and not drawn") {
+  const std::string columns =
+      "step,first_position,last_position,loss,slope,score,score_low,score_high,early,late,spread,sequences\n";
+  const std::string sound = "8,1,1,3,-0.2,-0.2,-0.3,-0.1,5,48,0.1,9\n";
+  const auto draw = [&](const std::string& row) {
+    return context_figure(CsvTable::parse(columns + sound + row, "context.csv"), config_of(48));
+  };
+  CHECK_NOTHROW(draw(sound));
+  CHECK_THROWS_WITH_AS(context_figure(CsvTable::parse(columns, "context.csv"), config_of(48)),
+                       doctest::Contains("expected at least one row"), Error);
+  for (const char* row :
+       {",1,1,3,-0.2,-0.2,-0.3,-0.1,5,48,0.1,9\n", "7,1,1,3,-0.2,-0.2,-0.3,-0.1,5,48,0.1,9\n",
+        "9,0,1,3,-0.2,-0.2,-0.3,-0.1,5,48,0.1,9\n", "9,1,,3,-0.2,-0.2,-0.3,-0.1,5,48,0.1,9\n",
+        "9,1,1,3,-0.2,-0.2,-0.3,-0.1,1e300,48,0.1,9\n", "9,1,1,3,-0.2,-0.2,-0.3,-0.1,5,49,0.1,9\n",
+        "9,1,1,3,-0.2,-0.2,-0.3,-0.1,5,48,1,9\n"}) {
+    CAPTURE(row);
+    CHECK_THROWS_WITH_AS(draw(row), doctest::Contains("in row 2"), Error);
+  }
+  CHECK_THROWS_WITH_AS(draw("9,1,1,3,nan,-0.2,-0.3,-0.1,5,48,0.1,9\n"), doctest::Contains("slope"), Error);
+}

@@ -7,7 +7,7 @@ using namespace tapehead;
 
 TEST_CASE("a table is drawable unless it has a number that no axis can hold") {
   const std::string header = "step,name,loss\n";
-  for (const char* row : {"0,a,3e38\n", "0,1e,\n", "0,inf,nan\n", "0,b,-1e300\n"}) {
+  for (const char* row : {"0,a,3e38\n", "0,1e,\n", "0,word,\n", "0,b,-1e300\n"}) {
     CAPTURE(row);
     const CsvTable table = CsvTable::parse(header + row, "x.csv");
     CHECK(drawable(table) == table);

@@ -65,6 +65,9 @@ TEST_CASE("what is no sweep, has no finished run or no steps is refused with its
                        doctest::Contains("gone is not a sweep: it has no sweep.csv"), UsageError);
   CHECK_THROWS_WITH_AS(SweepFolder::open(sweep_at(folder / "a", "seed-1,stopped,10,0,\n")),
                        doctest::Contains("expected at least one finished run, got none of 1"), Error);
+  CHECK_THROWS_WITH_AS(
+      SweepFolder::open(sweep_at(folder / "a", "b,finished,9,0,\nb,failed,1,0,\nb,finished,9,0,\n")),
+      doctest::Contains("expected each run once, got b again in row 3"), Error);
   for (const char* cells : {"10,1,20", "10,1,2.5", ",1,10", "-10,0,", "1e20,0,", "10,1,-1"}) {
     CAPTURE(cells);
     const SweepFolder sweep =

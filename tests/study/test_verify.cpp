@@ -123,6 +123,18 @@ TEST_CASE("a table that cannot be made again is a difference, and the others are
   }
 }
 
+TEST_CASE("a step or a period that is no whole number is told of its row, wherever it stands") {
+  const Folder folder;
+  const RunDirectory run = finished(folder);
+  put(run.table_file("context"), "step,early,late,spread,sequences\n0,1,2,0.1,4\n1e300,1,2,0.1,4\n");
+  put(run.table_file("scores"), "step,period,sequences\n0,2,4\n0,,4\n");
+  const std::vector<Verified> all = verify(run);
+  CHECK(find(all, "context.csv").failure.find("expected a whole number in column step of row 2") !=
+        std::string::npos);
+  CHECK(find(all, "scores.csv").failure.find("expected a whole number in column period of row 2") !=
+        std::string::npos);
+}
+
 TEST_CASE("a table without rows does not say of what it was made, and is left out") {
   const Folder folder;
   const RunDirectory run = finished(folder);

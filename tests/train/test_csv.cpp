@@ -64,12 +64,24 @@ TEST_CASE("a cell that is no number is not read as one") {
   CHECK_THROWS_WITH_AS(losses().number(0, "note"),
                        "[csv] expected a number in column note of row 1, got \"before\"", Error);
   CHECK_THROWS_AS(losses().numbers("note"), Error);
-  for (const char* text : {"1.5x", "1 ", " 1", "0x10", "1;2", "-"}) {
+  for (const char* text : {"1.5x", "1 ", " 1", "0x10", "1;2", "-", "nan", "inf", "-inf", "1e999"}) {
     CAPTURE(text);
     CsvTable table({"a"});
     table.add({text});
     CHECK_THROWS_AS(table.number(0, "a"), Error);
   }
+}
+
+TEST_CASE("a whole number is one from 0 on that is exact") {
+  CHECK(losses().whole_number(2, "step") == 20);
+  for (const char* text : {"", "-1", "2.5", "1e16", "1e300", "word"}) {
+    CAPTURE(text);
+    CsvTable table({"a"});
+    table.add({text});
+    CHECK_THROWS_AS(table.whole_number(0, "a"), Error);
+  }
+  CHECK_THROWS_WITH_AS(losses().whole_number(1, "loss"),
+                       "[csv] expected a whole number in column loss of row 2, got \"\"", Error);
 }
 
 TEST_CASE("a column that is not there is an error with the nearest name, and a row that is not there too") {

@@ -15,8 +15,8 @@ class SweepFolder {
  public:
   /// Whether there is one to open.
   static bool stands_at(const std::filesystem::path& path);
-  /// Throws UsageError where there is no sweep.csv, and Error for one that cannot be read or in which no run
-  /// is finished.
+  /// Throws UsageError where there is no sweep.csv, and Error for one that cannot be read, in which no run is
+  /// finished, or one twice.
   static SweepFolder open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -13,7 +13,8 @@ namespace tapehead {
 
 /// A number as a cell: six significant digits, empty for NaN and infinity.
 std::string csv_cell(double value);
-/// A whole cell as a number; nothing for an empty one and for any other text.
+/// A whole cell as a finite number; nothing for an empty one and for any other text, "nan" and "inf" among
+/// it.
 std::optional<double> number_in(std::string_view cell);
 
 class CsvTable {
@@ -45,6 +46,8 @@ class CsvTable {
   /// A column as numbers; an empty cell is NaN. Throws Error for any other text.
   std::vector<double> numbers(std::string_view column) const;
   double number(Index row, std::string_view column) const;
+  /// A cell as a whole number from 0 to 10^15. Throws Error for any other.
+  Index whole_number(Index row, std::string_view column) const;
   /// Drops the rows whose number in `column` is above `limit`.
   void drop_above(std::string_view column, double limit);
 
