@@ -1,7 +1,5 @@
 #include "tapehead/nn/model_config.h"
 
-#include <cmath>
-
 namespace tapehead {
 
 namespace {
@@ -28,10 +26,6 @@ bool has_bilinear_scores(const ModelConfig& config) {
   return config.scores != ScoreForm::additive && !config.query_key_norm;
 }
 
-double score_scale(const ModelConfig& config) {
-  return config.scaled_scores ? 1 / std::sqrt(static_cast<double>(config.width / config.heads)) : 1;
-}
-
 double count_parameters(const ModelConfig& config) {
   const auto width = static_cast<double>(config.width);
   const auto hidden = static_cast<double>(config.feed_forward);
@@ -50,6 +44,21 @@ double count_parameters(const ModelConfig& config) {
       config.positions == Positions::learned ? static_cast<double>(config.context) * width : 0;
   return static_cast<double>(config.layers) * (norm + attention + feed_forward) + positions + norm +
          (config.tied ? table : 2 * table);
+}
+
+double count_fixed_positions(const ModelConfig& config) {
+  const auto context = static_cast<double>(config.context);
+  switch (config.positions) {
+    case Positions::sinusoidal:
+      return context * static_cast<double>(config.width);
+    case Positions::rotary:  // every layer has its own
+      return static_cast<double>(config.layers) * context * static_cast<double>(config.width / config.heads);
+    case Positions::learned:
+    case Positions::alibi:
+    case Positions::none:
+      return 0;
+  }
+  return 0;
 }
 
 }  // namespace tapehead

@@ -67,9 +67,7 @@ void validate(const ModelConfig& config) {
           config.heads);
   require(config.dropout >= 0 && config.dropout <= 1, "[model] expected dropout between 0 and 1, got {}",
           config.dropout);
-  const double tables =
-      static_cast<double>(config.context) * static_cast<double>(config.width);  // fixed positions
-  const double bytes = sizeof(Real) * (count_parameters(config) + tables);
+  const double bytes = sizeof(Real) * (count_parameters(config) + count_fixed_positions(config));
   require(
       bytes <= physical_memory(),
       "[model] vocabulary {}, context {}, width {}, feed_forward {} and {} layers take {:.3g} GB for their "
@@ -152,6 +150,9 @@ Variable Transformer::from_layer(Pass pass, Index layer, const Variable& residua
           shape);
   require(pass.cache() == nullptr,
           "[model] the upper part of a pass cannot read on: what lies below is not there");
+  require(visible.empty() || (visible.batch() == shape[0] && visible.length() == shape[1]),
+          "[model] expected a padding mask ({}, {}), got ({}, {})", shape[0], shape[1], visible.batch(),
+          visible.length());
   pass.begin(config_);
   return finish(pass, layer, residual, visible);
 }

@@ -109,14 +109,15 @@ void require_plausible_size(const SafetensorsFile& archive, const ModelConfig& c
   for (const SafetensorsEntry& entry : archive.entries())
     bytes += static_cast<double>(entry.end - entry.begin);
   constexpr double kAllowance = 1e6;
-  // A table of fixed positions is in no file.
-  constexpr double kTableAllowance = 1e8;
-  const double table = config.positions == Positions::learned
-                           ? 0
-                           : static_cast<double>(config.context) * static_cast<double>(config.width);
-  require(count_parameters(config) <= bytes + kAllowance && table <= bytes + kTableAllowance,
+  require(count_parameters(config) <= bytes + kAllowance,
           "[checkpoint] {} holds {} bytes, and its config describes a model of {:.3g} parameters",
           file.string(), bytes, count_parameters(config));
+  // Tables of fixed positions are in no file.
+  constexpr double kTableAllowance = 1e8;
+  require(count_fixed_positions(config) <= bytes + kTableAllowance,
+          "[checkpoint] {} holds {} bytes, and its config describes a context of {} positions, whose tables "
+          "are {:.3g} numbers",
+          file.string(), bytes, config.context, count_fixed_positions(config));
 }
 
 /// What is written of a model: its numbers, and the optimizer's.

@@ -97,7 +97,6 @@ TEST_CASE("a config says what becomes of positions and scores") {
   ModelConfig config = kAttentionOnly;
   CHECK(adds_positions(config));
   CHECK(has_bilinear_scores(config));
-  CHECK(score_scale(config) == 0.5);
   config.scores = ScoreForm::bilinear;
   config.positions = Positions::sinusoidal;
   CHECK(adds_positions(config));
@@ -108,11 +107,24 @@ TEST_CASE("a config says what becomes of positions and scores") {
   config.query_key_norm = true;
   config.scaled_scores = false;
   CHECK_FALSE(has_bilinear_scores(config));
-  CHECK(score_scale(config) == 1);
   for (const Positions positions : {Positions::rotary, Positions::alibi, Positions::none}) {
     config.positions = positions;
     CHECK_FALSE(adds_positions(config));
   }
+}
+
+TEST_CASE("fixed positions are tables of sinusoids, of the width or of a head's in every layer, or none") {
+  ModelConfig config = kAttentionOnly;
+  const auto numbers = [&](Positions positions) {
+    config.positions = positions;
+    return count_fixed_positions(config);
+  };
+  const auto context = static_cast<double>(config.context);
+  CHECK(numbers(Positions::sinusoidal) == context * static_cast<double>(config.width));
+  CHECK(numbers(Positions::rotary) ==
+        static_cast<double>(config.layers) * context * static_cast<double>(config.width / config.heads));
+  for (const Positions positions : {Positions::learned, Positions::alibi, Positions::none})
+    CHECK(numbers(positions) == 0);
 }
 
 }  // namespace tapehead

@@ -392,6 +392,9 @@ TEST_CASE("a pass from a layer that is not there, or from a residual that does n
     CHECK_THROWS_WITH_AS(model.from_layer(Pass(), 0, Variable(Tensor(shape))),
                          doctest::Contains("[model] expected a residual (B, T,"), Error);
   }
+  for (const Index layer : {Index{0}, kAttentionOnly.layers})
+    CHECK_THROWS_WITH_AS(model.from_layer(Pass(), layer, residual, Mask(1, 3, 1)),
+                         doctest::Contains("expected a padding mask (1, 2), got (1, 3)"), Error);
 }
 
 TEST_CASE("a model can be moved, and goes on as before") {

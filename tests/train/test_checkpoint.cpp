@@ -260,6 +260,18 @@ TEST_CASE("a config in the metadata that cannot be understood is refused with it
   CHECK(saved.complaint().starts_with(" does not hold the model its config describes:"));
 }
 
+TEST_CASE("a config whose tables of positions are far larger than the file is refused before they are made") {
+  Saved saved;
+  Config config = saved.config;
+  config.model.positions = Positions::rotary;
+  config.model.context = 1'000'000'000;
+  saved.metadata["config"] = to_toml(config);
+  CHECK(saved.complaint().find("describes a context of 1000000000 positions") != std::string::npos);
+  config.model.positions = Positions::alibi;  // which has no table
+  saved.metadata["config"] = to_toml(config);
+  CHECK(saved.complaint().starts_with(" does not hold the model its config describes:"));
+}
+
 TEST_CASE("what is not an archive, or is not there, is an error") {
   const Folder folder;
   put(folder / "a.safetensors", "not an archive");

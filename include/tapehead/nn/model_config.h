@@ -33,7 +33,8 @@ enum class AttentionForm { pattern, tiled };
 /// projection counts one head's width as its inputs, and embeddings count the model's width. `gpt2`: 0.02,
 /// and 0.02/sqrt(2 layers) for the projections that write to the residual stream (Radford et al. 2019,
 /// section 2.3). Under `fan_in` every head writes at full size, so the stream grows with heads and layers: it
-/// is meant for few of both. `imported`: none; they come from a checkpoint, and a model of this config cannot
+/// is meant for few of both. Under either, what bilinear and additive scores have of their own starts normal
+/// with 1/sqrt(head width). `imported`: none; they come from a checkpoint, and a model of this config cannot
 /// be drawn.
 enum class Initialisation { fan_in, gpt2, imported };
 
@@ -55,7 +56,7 @@ struct ModelConfig {
   AttentionForm attention = AttentionForm::pattern;
   ScoreForm scores = ScoreForm::dot;
   bool scaled_scores = true;    ///< products are divided by sqrt(head width)
-  bool query_key_norm = false;  ///< RMSNorm of every head's query and key (Henry et al. 2020)
+  bool query_key_norm = false;  ///< RMSNorm of every head's query and key (after Henry et al. 2020)
   bool smeared_keys =
       false;  ///< a key is mixed with the one before it (Elhage et al. 2021; Olsson et al. 2022)
   Initialisation initialisation = Initialisation::fan_in;
@@ -70,10 +71,9 @@ bool adds_positions(const ModelConfig& config);
 /// a matrix W_Q W_Kᵀ to look at.
 bool has_bilinear_scores(const ModelConfig& config);
 
-/// What the products of queries and keys are multiplied by.
-double score_scale(const ModelConfig& config);
-
 /// How many numbers a model of this config learns; not a whole number where there are too many to count.
 double count_parameters(const ModelConfig& config);
+/// How many numbers its tables of fixed positions hold, which are not learnt.
+double count_fixed_positions(const ModelConfig& config);
 
 }  // namespace tapehead
