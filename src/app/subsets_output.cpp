@@ -1,6 +1,7 @@
 #include "tapehead/app/subsets_output.h"
 
 #include <bit>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +40,8 @@ void print_shares(const LayerSubsets& layer) {
   TextTable heads({"head", "Shapley value", "share of the layer", "ablated alone"});
   for (const HeadShare& head : layer.heads)
     heads.add({std::to_string(head.head), with_interval(head.shapley),
-               fmt::format("{} %", decimals(100 * head.share, 1)), with_interval(head.alone)});
+               std::isfinite(head.share) ? fmt::format("{} %", decimals(100 * head.share, 1)) : "-",
+               with_interval(head.alone)});
   std::cout << heads.text() << "\n";
   if (layer.pairs.empty()) return;
   TextTable pairs({"pair", "interaction", "so together the two cost"});

@@ -84,8 +84,8 @@ void print_text(const Outcome& outcome) {
     std::cout << fmt::format("fewer than the {} asked for: every word is one token by now\n",
                              grouped(outcome.asked));
   if (merges > 0) std::cout << "\n" << table.text() << "\nĠ is a space, Ċ the end of a line; ";
-  std::cout << fmt::format("the text is {} tokens of {} bytes each in the mean\nwrote {}\n",
-                           grouped(static_cast<long long>(outcome.tokens)),
+  std::cout << fmt::format("the text is {} token{} of {} bytes each in the mean\nwrote {}\n",
+                           grouped(static_cast<long long>(outcome.tokens)), outcome.tokens == 1 ? "" : "s",
                            decimals(outcome.bytes_per_token(), 2), outcome.folder);
 }
 

@@ -22,17 +22,25 @@ const Shape& shape_of(const Variable& x) {
   return x ? x.shape() : nothing;
 }
 
-/// Throws Error unless queries (B, T, C) and keys (B, K, C) fit, with C divisible by heads and K at least T.
+/// Whether queries (B, T, C) and keys (B, K, C) fit, with C divisible by heads and K at least T.
+bool fit(const Shape& q, const Shape& k, Index heads) {
+  return heads >= 1 && q.rank() == 3 && q[2] > 0 && q[2] % heads == 0 && k.rank() == 3 &&
+         k.with(1, q[1]) == q && k[1] >= q[1];
+}
+
+kernels::AttentionSizes sizes_of(const Shape& q, const Shape& k, Index heads) {
+  return {q[0], q[1], heads, q[2] / heads, k[1] - q[1]};
+}
+
+/// Throws Error unless they fit.
 kernels::AttentionSizes sizes_of(const Variable& queries, const Variable& keys, Index heads) {
-  const Shape& shape = queries.shape();
-  const bool fit = heads >= 1 && shape.rank() == 3 && shape[2] > 0 && shape[2] % heads == 0 &&
-                   keys.shape().rank() == 3 && keys.shape().with(1, shape[1]) == shape &&
-                   keys.shape()[1] >= shape[1];
-  require(fit,
+  const Shape& q = shape_of(queries);
+  const Shape& k = shape_of(keys);
+  require(fit(q, k, heads),
           "[attention] expected queries (B, T, C) and keys (B, K, C) with C divisible by {} heads and K at "
           "least T, got {} and {}",
-          heads, shape_of(queries), shape_of(keys));
-  return {shape[0], shape[1], heads, shape[2] / heads, keys.shape()[1] - shape[1]};
+          heads, q, k);
+  return sizes_of(q, k, heads);
 }
 
 /// The same with values (B, K, C).
@@ -40,14 +48,12 @@ kernels::AttentionSizes sizes_of(const Variable& queries, const Variable& keys, 
                                  Index heads) {
   const Shape& q = shape_of(queries);
   const Shape& k = shape_of(keys);
-  const bool fit = heads >= 1 && q.rank() == 3 && q[2] > 0 && q[2] % heads == 0 && k.rank() == 3 &&
-                   k.with(1, q[1]) == q && k[1] >= q[1] && shape_of(values) == k;
   require(
-      fit,
+      fit(q, k, heads) && shape_of(values) == k,
       "[attention] expected queries (B, T, C), keys and values (B, K, C) with C divisible by {} heads and "
       "K at least T, got {}, {} and {}",
       heads, q, k, shape_of(values));
-  return {q[0], q[1], heads, q[2] / heads, k[1] - q[1]};
+  return sizes_of(q, k, heads);
 }
 
 void check_mask(const Mask& visible, const kernels::AttentionSizes& sizes) {
@@ -69,8 +75,8 @@ kernels::Sight sight_of(const AttentionMask& mask) { return {mask.causal, data_o
 const Real* data_or_null(const std::vector<Real>& slopes) { return slopes.empty() ? nullptr : slopes.data(); }
 
 Real scale_of(const Scoring& scoring, const kernels::AttentionSizes& sizes) {
-  return scoring.scale == 0 ? 1 / std::sqrt(static_cast<Real>(sizes.head_width))
-                            : static_cast<Real>(scoring.scale);
+  return scoring.scale ? static_cast<Real>(*scoring.scale)
+                       : 1 / std::sqrt(static_cast<Real>(sizes.head_width));
 }
 
 }  // namespace

@@ -67,12 +67,13 @@ void share_out(LayerSubsets& layer, const std::vector<Game>& games) {
   }
   for (Index head = 0; head < heads; ++head) {
     const Estimate shapley = estimate(values[static_cast<std::size_t>(head)]);
-    const double whole = layer.whole().mean;
+    const Estimate& whole = layer.whole();
+    const bool may_be_0 = whole.low <= 0 && whole.high >= 0;
     layer.heads.push_back(
         {.head = head,
          .shapley = shapley,
          .alone = layer.subsets[std::size_t{1} << head].change_induction,
-         .share = whole == 0 ? std::numeric_limits<double>::quiet_NaN() : shapley.mean / whole});
+         .share = may_be_0 ? std::numeric_limits<double>::quiet_NaN() : shapley.mean / whole.mean});
     for (Index other = head + 1; other < heads; ++other)
       layer.pairs.push_back({head, other, over(games, estimate, [&](const Game& game) {
                                return interaction_index(game, head, other);

@@ -91,6 +91,8 @@ Variable AttentionScores::pattern(const Pass& pass, const Variable& queries, con
 
 Variable AttentionScores::mix(const Pass& pass, const Variable& queries, const Variable& keys,
                               const Variable& values, const AttentionMask& mask) const {
+  require(!additive_,
+          "[attention] expected a pattern for additive scores: tiled attention has products alone");
   const auto [q, k] = prepared(pass, queries, keys, mask.visible);
   return tiled_attention(q, k, values, heads_, mask, scoring());
 }

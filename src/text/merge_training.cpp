@@ -166,12 +166,14 @@ class Pairs {
 
 void require_trainable(std::string_view text, const std::string& name, const MergeTrainingConfig& config) {
   const Index least = kByteTokens + (config.end_of_text ? 1 : 0);
-  if (config.vocabulary < least || config.vocabulary > kMostTokens)
-    throw UsageError(
-        fmt::format("[tokenizer] expected a vocabulary of {} to {} tokens, got {}: the {} bytes{} "
-                    "are tokens whatever the text",
-                    least, kMostTokens, config.vocabulary, kByteTokens,
-                    config.end_of_text ? fmt::format(" and {}", kEndOfText) : ""));
+  if (config.vocabulary < least)
+    throw UsageError(fmt::format(
+        "[tokenizer] expected a vocabulary of {} tokens or more, got {}: the {} bytes{} "
+        "are tokens whatever the text",
+        least, config.vocabulary, kByteTokens, config.end_of_text ? fmt::format(" and {}", kEndOfText) : ""));
+  if (config.vocabulary > kMostTokens)
+    throw UsageError(fmt::format("[tokenizer] expected a vocabulary of {} tokens or fewer, got {}",
+                                 kMostTokens, config.vocabulary));
   if (text.empty()) throw UsageError(fmt::format("[tokenizer] {} is empty", name));
   const std::size_t invalid = find_invalid_utf8(text);
   require(invalid == std::string_view::npos,

@@ -194,7 +194,9 @@ void read_entry(const Entry& entry, const std::string& key_place, const std::str
 }
 
 /// The value of an override: TOML, or, for a field that holds a string, the text as it stands.
-toml::table parse_value(bool free_text, std::string_view text, const std::string& place) {
+/// `wanted` is what an error says was expected.
+toml::table parse_value(bool free_text, std::string_view text, const std::string& place,
+                        const std::string& wanted) {
   const bool quoted = !text.empty() && (text.front() == '"' || text.front() == '\'');
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   constexpr std::string_view kFurther = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
@@ -206,17 +208,18 @@ toml::table parse_value(bool free_text, std::string_view text, const std::string
   try {
     toml::table parsed =
         toml::parse("value = " + safe_toml(text, std::string_view(place).substr(0, place.size() - 1)));
-    if (parsed.size() != 1) fail(place, "expected one value");
+    if (parsed.size() != 1) fail(place, "{}, got more than one value", wanted);
     return parsed;
   } catch (const toml::parse_error& error) {
-    fail(place, "{}", error.description());
+    if (text.empty()) fail(place, "{}, got nothing", wanted);
+    fail(place, "{}, got what is no value of TOML: {}", wanted, error.description());
   }
 }
 
 /// `interventions=[...]`, all of them.
 void override_interventions(std::string_view text, const std::string& place, Config& config, Places& places) {
   std::vector<Entry> entries;
-  const toml::table parsed = parse_value(false, text, place);
+  const toml::table parsed = parse_value(false, text, place, "expected a list of tables");
   add_interventions(*parsed.get("value"), place, entries);
   begin_interventions(
       *parsed.get("value"), [&](const toml::node&) { return place; }, config, places);
@@ -260,7 +263,8 @@ void read_override(std::string_view text, Config& config, Places& places) {
     fail(place, "interventions are set all at once: --set '{}=[{{site = \"...\", kind = \"zero\"}}]'",
          kInterventionTable);
   const ConfigField& field = find_field(table, key, place);
-  const toml::table value = parse_value(field.is_free_text(), value_text, place);
+  const toml::table value = parse_value(field.is_free_text(), value_text, place,
+                                        fmt::format("{}: expected {}", field.name(), field.expected()));
   assign(field, field.name(), *value.get("value"), place, config, places);
 }
 

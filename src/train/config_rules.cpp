@@ -26,7 +26,8 @@ std::vector<Rule> memory_rules(const Config& config) {
   };
   const double pattern = static_cast<double>(sizeof(Real)) * length * length *
                          static_cast<double>(std::min(config.train.shard, config.train.batch)) *
-                         static_cast<double>(config.model.heads);
+                         static_cast<double>(config.model.heads) *
+                         (config.model.scores == ScoreForm::additive ? 2 : 1);  // the scores beside it
   return {
       sequences_fit("train.batch", config.train.batch),
       sequences_fit("train.evaluation_sequences", config.train.evaluation_sequences),
@@ -181,6 +182,9 @@ std::vector<Rule> rules_of(const Config& config) {
        {"model.positions", "model.scores"},
        "expected positions other than rotary, which acts through the product of query and key, for additive "
        "scores"},
+      {model.scaled_scores || model.scores != ScoreForm::additive,
+       {"model.scaled_scores", "model.scores"},
+       "expected true for additive scores, which are no products to be left as they are"},
       {model.attention != AttentionForm::tiled || model.scores != ScoreForm::additive,
        {"model.attention", "model.scores"},
        "expected pattern for additive scores: the tiled attention has products alone"},

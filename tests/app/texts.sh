@@ -144,7 +144,7 @@ learning() {
   refuses "got 'learn'" -- tokenizer learn "ein Text.txt"
   refuses '--vocabulary is missing' -- tokenizer train "ein Text.txt" --out new
   refuses '--out is missing' -- tokenizer train "ein Text.txt" --vocabulary 280
-  refuses '256 to 1000000 tokens, got 255' -- tokenizer train "ein Text.txt" --vocabulary 255 --out new
+  refuses '256 tokens or more, got 255' -- tokenizer train "ein Text.txt" --vocabulary 255 --out new
   refuses 'learnt is there already' -- tokenizer train "ein Text.txt" --vocabulary 280 --out learnt
   refuses TEXT -- tokenizer train --vocabulary 280 --out new
   : > empty.txt

@@ -91,6 +91,15 @@ TEST_CASE("bilinear and unscaled scores are queries and keys through their matri
   }
 }
 
+TEST_CASE("where queries and keys are normalised, a head's matrices are its projections alone") {
+  ModelConfig config = attention_only();
+  config.query_key_norm = true;
+  const auto query_of = [&] { return head_weights(random_model(config), 1, 1).query; };
+  const Tensor scaled = query_of();
+  config.scaled_scores = false;
+  CHECK(testing::same_bits(query_of(), scaled));
+}
+
 TEST_CASE("heads' outputs through their matrices sum to what attention adds") {
   const Transformer model = random_model(attention_only());
   Recorder recorder({head_output(0), attention_output(0)});

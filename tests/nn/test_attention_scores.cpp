@@ -156,6 +156,12 @@ TEST_CASE("the mix without a pattern is the mix with one, whatever becomes of qu
   }
 }
 
+TEST_CASE("additive scores have no mix without a pattern") {
+  const Shaken shaken({.form = ScoreForm::additive});
+  CHECK_THROWS_WITH_AS(shaken.scores.mix(Pass(), kQueries, kKeys, kKeys, {}),
+                       doctest::Contains("expected a pattern for additive scores"), Error);
+}
+
 TEST_CASE("rotary positions are refused where they could not act") {
   Parameters parameters;
   CHECK_THROWS_WITH_AS(AttentionScores(Scope(parameters), 6, 2, 6, {.positions = Positions::rotary}),

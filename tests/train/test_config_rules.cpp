@@ -55,6 +55,9 @@ TEST_CASE("positions, scores and attention that cannot go together are broken ru
   CHECK(broken(config) == Fields{"model.positions"});
   config.model.positions = Positions::alibi;
   CHECK(broken(config).empty());
+  config.model.scaled_scores = false;
+  CHECK(broken(config) == Fields{"model.scaled_scores"});
+  config.model.scaled_scores = true;
   config.model.attention = AttentionForm::tiled;
   CHECK(broken(config) == Fields{"model.attention"});
   config.model.scores = ScoreForm::bilinear;

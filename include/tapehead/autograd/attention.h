@@ -4,6 +4,7 @@
 /// backward, and is tested against its formula in elementary ops. All throw Error for shapes that do not fit.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tapehead/autograd/variable.h"
@@ -19,7 +20,7 @@ struct AttentionMask {
 
 /// How a score comes from a query and a key.
 struct Scoring {
-  double scale = 0;               ///< of their product; 0: 1/sqrt(D)
+  std::optional<double> scale = {};  ///< of their product; 1/sqrt(D) unless it is given
   std::vector<Real> slopes = {};  ///< (H), or none: less this for every position that the key lies before the
                                   ///< query; only under a causal mask (Press et al. 2022, section 3)
 };

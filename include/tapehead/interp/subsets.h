@@ -30,7 +30,7 @@ struct HeadShare {
   Index head = 0;
   Estimate shapley = {};  ///< nats; those of a layer sum to v(all)
   Estimate alone = {};    ///< v({head})
-  double share = 0;       ///< of v(all); NaN where that is 0
+  double share = 0;       ///< of v(all); NaN where that may be 0 by its interval
 };
 
 struct PairInteraction {

@@ -1,7 +1,7 @@
 /// Attention in one kernel that never holds the pattern: scores are made a tile at a time and folded into the
 /// output with a running maximum and sum (Milakov and Gimelshein 2018, algorithm 3; Dao et al. 2022). Beside
-/// its arguments it needs a few tiles and two numbers a query, whatever T is. Tiles in which no query may see
-/// a key are left out. For short texts, and wherever the pattern itself is wanted, see attention.h.
+/// its arguments it needs tiles of fixed size, and on the way back a number a query. Tiles in which no query
+/// may see a key are left out. For short texts, and wherever the pattern itself is wanted, see attention.h.
 #pragma once
 
 #include "tapehead/base/number.h"
