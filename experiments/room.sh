@@ -17,7 +17,7 @@ enter() {
     '') ;;
     --quick) quick=yes runs=$runs-quick ;;
     *)
-      echo "usage: experiments/$1/run.sh [--quick]" >&2
+      echo "usage: $0 [--quick]" >&2
       exit 2
       ;;
   esac

@@ -14,7 +14,7 @@ enter_sweeps() {
     set -- "${@:1:3}" "${@:5}"
   fi
   if [ $# -gt 4 ] || ! [[ ${4:-1} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: experiments/$1/run.sh [--quick] [SEEDS]" >&2
+    echo "usage: $0 [--quick] [SEEDS]" >&2
     exit 2
   fi
   seeds=${4:-$seeds}
@@ -80,14 +80,14 @@ previous_token_head() {
     END { print head, best }' "$1/heads.csv"
 }
 
-# print_beyond SWEEP...: what both say of a sweep's runs, as print_sweeps does.
+# print_beyond SWEEP...: what both say of the same runs that print_sweeps tells of.
 print_beyond() {
   local sweep run head
   printf '\n%-24s %26s %26s\n' '' 'at periods 25, 29, 31' 'best previous-token score'
   for sweep in "$@"; do
-    for run in "$sweep"/seed-*/; do
-      head=$(previous_token_head "$run")
-      echo "$(elsewhere "$run") ${head##* }"
+    awk -F, 'NR > 1 && $3 == "finished" { print $1 }' "$sweep/sweep.csv" | while read -r run; do
+      head=$(previous_token_head "$sweep/$run")
+      echo "$(elsewhere "$sweep/$run") ${head##* }"
     done | awk -v name="$(basename "$sweep")" "$median"'
       function numbers(list,    middle) {
         middle = median(list, NR)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Works the examples that both texts work by hand, and compares every digit; ends with status 1 if one differs.
 #   experiments/by-hand/run.sh [--quick]
-# Less than a second, once it is built; the short form is all of it.
+# The short form is all of it.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Counts parameters and operations, and compares them with the texts' formulas:
 #   experiments/counting/run.sh [--quick]
-# Half a minute, once it is built; --quick takes shorter sequences and fewer configs. Ends with status 1 where a count is
-# not what the formula says.
+# --quick takes shorter sequences and fewer configs. Ends with status 1 where a count is not what the formula says.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

@@ -2,8 +2,8 @@
 # Trains models of one, two and three layers on repeats of one fixed period and of drawn periods, and evaluates them at
 # periods that none of them saw:
 #   experiments/depth/run.sh [--quick] [SEEDS]     default: 10 seeds
-# Some five minutes on two cores, once it is built; --quick has one seed and 400 steps. Runs that are there already are
-# kept. Ends with status 1 if a model does not do what the README says.
+# --quick has one seed and 400 steps. Runs that are there already are kept. Ends with status 1 if a model does not do
+# what the README says.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 
+#include "room.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
@@ -16,18 +17,12 @@
 namespace {
 
 using namespace tapehead;
+using namespace tapehead::room;
 
 constexpr Index kWeights = 8;
 constexpr double kWeight = 0.125;
 constexpr double kProbability = 0.5;
 constexpr std::uint64_t kSeed = 123;
-
-bool failed = false;
-
-std::string_view judged(bool good) {
-  failed = failed || !good;
-  return good ? "" : "   NOT AS EXPECTED";
-}
 
 Tensor row_of(double weight) {
   Tensor row(Shape{kWeights});

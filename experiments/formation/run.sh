@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Takes the previous-token head away while induction forms, or gives its pattern from the start:
 #   experiments/formation/run.sh [--quick] [SEEDS]     default: 7 seeds
-# TIME on two cores; --quick has one seed and 600 steps. A run that is there already is not trained again.
+# --quick has one seed and 600 steps. A run that is there already is not trained again.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Learns to copy an identifier in lines of text, with two layers and with one, and takes the copying apart:
 #   experiments/identifier/run.sh [--quick]
-# TIME on two cores, once it is built; --quick has one seed of each and fewer steps.
+# --quick has one seed of each and fewer steps.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

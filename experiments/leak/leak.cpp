@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "room.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/base/random.h"
 #include "tapehead/base/require.h"
@@ -22,18 +23,12 @@
 namespace {
 
 using namespace tapehead;
+using namespace tapehead::room;
 
 const AttentionMask kCausal{};
 const AttentionMask kNone{.causal = false, .visible = {}};
 /// Above what a few hundred roundings can come to, in outputs of the size of 1.
 constexpr double kRounding = 1e-5;
-
-bool failed = false;
-
-std::string_view judged(bool good) {
-  failed = failed || !good;
-  return good ? "" : "   NOT AS EXPECTED";
-}
 
 /// How far apart two arrays (1, T, C) are at every position: the sum of absolute differences.
 std::vector<double> moved(const Tensor& a, const Tensor& b) {
@@ -86,9 +81,7 @@ class Unmasked : public Watcher {
 
 Tensor normals(const Shape& shape, Index stream) {
   Generator generator(123, Purpose::evaluation, stream);
-  Tensor values(shape);
-  for (Real& value : values.values()) value = static_cast<Real>(generator.normal());
-  return values;
+  return room::normals(shape, generator);
 }
 
 std::string in_line(const std::vector<double>& values) {

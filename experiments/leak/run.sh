@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Changes one token and sees which outputs move, with the causal mask and without, and whether order can be told:
 #   experiments/leak/run.sh [--quick]
-# Less than a second, once it is built; the short form is all of it. Ends with status 1 if something moves that must not.
+# The short form is all of it. Ends with status 1 if something moves that must not.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

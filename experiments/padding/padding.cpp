@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "handmade.h"
+#include "room.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/random.h"
@@ -22,6 +23,7 @@
 namespace {
 
 using namespace tapehead;
+using namespace tapehead::room;
 using padding::handmade;
 using padding::Handmade;
 using padding::hidden;
@@ -33,13 +35,6 @@ constexpr Index kVocabulary = 16;
 constexpr std::int32_t kPadTarget = -100;
 const std::vector<Index> kLengths{10, 7, 4, 1};
 constexpr double kRounding = 2e-5;
-
-bool failed = false;
-
-std::string_view judged(bool good) {
-  failed = failed || !good;
-  return good ? "" : "   NOT AS IT MUST BE";
-}
 
 bool same_bits(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() &&
@@ -60,9 +55,7 @@ double farthest(const Tensor& a, const Tensor& b) {
 
 Tensor normals(const Shape& shape, Index stream) {
   Generator generator(123, Purpose::evaluation, stream);
-  Tensor values(shape);
-  for (Real& value : values.values()) value = static_cast<Real>(generator.normal());
-  return values;
+  return room::normals(shape, generator);
 }
 
 /// The example of "Module 6", Section 2: two sequences, the second of which ends in two pads.

@@ -2,8 +2,8 @@
 # Learns a vocabulary from the King James Bible, trains a model of two layers and one of one layer on it side by side,
 # and follows their in-context learning and their prefix matching over the training.
 #   experiments/real-text/run.sh [--short | --quick]
-# TIME on two cores, once it is built; --short trains on less, and takes TIME; --quick takes the project's
-# README for a text. A run that is there already is not trained again.
+# --short trains on less; --quick takes the project's README for a text. A run that is there already is not trained
+# again.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

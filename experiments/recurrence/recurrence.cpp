@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "room.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/recurrence.h"
 #include "tapehead/nn/attention.h"
@@ -37,9 +38,7 @@ constexpr Index kHeadWidth = 64;
 
 Tensor normals(const Shape& shape, double deviation) {
   Generator generator(1);
-  Tensor tensor(shape);
-  for (Real& value : tensor.values()) value = static_cast<Real>(deviation * generator.normal());
-  return tensor;
+  return room::normals(shape, generator, deviation);
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What recurrence costs beside attention, and how well recurrent layers copy:
 #   experiments/recurrence/run.sh [--quick]
-# TIME on two cores, once it is built; --quick stops at 256 positions and 60 steps.
+# --quick stops at 256 positions and 60 steps.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

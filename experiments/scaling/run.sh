@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What dividing scores by the square root of the head's width is for, in numbers and a figure:
 #   experiments/scaling/run.sh [--quick]
-# TIME on two cores, once it is built, of which trainings take all but a few seconds; --quick has fewer random
-# rows and one short training of each kind. Ends with status 1 if a number is not what it should be.
+# --quick has fewer random rows and one short training of each kind. Ends with status 1 if a number is not what it
+# should be.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

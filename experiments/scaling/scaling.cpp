@@ -1,7 +1,7 @@
 /// Why scores are divided by the square root of the head's width, in numbers of the two texts: how far dot
 /// products spread, how sharp the softmax is by that, and how little of a gradient is left. Status 1 if a
 /// number is not what it should be.
-///   build/experiments/scaling PAIRS ROWS [FILE]     FILE: the largest weight of every row, raw and scaled
+///   build/experiments/scaling PAIRS ROWS [FILE]     FILE: largest weight and entropy of every row
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "room.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/autograd/tape.h"
@@ -23,23 +24,10 @@
 namespace {
 
 using namespace tapehead;
+using namespace tapehead::room;
 
 constexpr Index kKeys = 16;
 constexpr Index kHeadWidth = 128;
-
-bool failed = false;
-
-/// "as expected", or a complaint that is remembered.
-std::string_view judged(bool good) {
-  failed = failed || !good;
-  return good ? "" : "  NOT AS EXPECTED";
-}
-
-Tensor normals(const Shape& shape, Generator& generator) {
-  Tensor values(shape);
-  for (Real& value : values.values()) value = static_cast<Real>(generator.normal());
-  return values;
-}
 
 struct Moments {
   double mean = 0;
@@ -107,6 +95,19 @@ Sharpness sharpness_of(const Variable& weights) {
   return sharpness;
 }
 
+/// A median's standard error times the root of the sample's size, whatever the distribution: how many of n
+/// values lie below the true median has a deviation of sqrt(n)/2, so values that far from the middle are
+/// one standard error away.
+double spread_of_median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const double root = std::sqrt(static_cast<double>(values.size()));
+  const auto at = [&](double place) {
+    return values[static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(values.size() - 1)))];
+  };
+  const double middle = 0.5 * static_cast<double>(values.size());
+  return 0.5 * root * (at(middle + 0.5 * root) - at(middle - 0.5 * root));
+}
+
 /// Weights (rows, 16) of one random query a row among 16 random keys.
 void sharpnesses(Index rows, const std::string& file) {
   Generator generator(123, Purpose::evaluation);
@@ -123,19 +124,17 @@ void sharpnesses(Index rows, const std::string& file) {
   const Sharpness scaled = sharpness_of(softmax(scale(Variable(raw), static_cast<Real>(1 / root))));
   std::cout << fmt::format("\nweights of {} rows of {} keys, d_k = {}\n", rows, kKeys, kHeadWidth)
             << "                            ours   in the text\n";
-  const auto show = [&](std::string_view name, double ours, double text, double spread) {
+  const auto show = [&](std::string_view name, double ours, double text, double spread, double rounding) {
     // Of a sample of this size and one of 5,000, five standard errors apart at most.
     const double error = spread * std::sqrt(1 / static_cast<double>(rows) + 1 / 5000.0);
     std::cout << fmt::format("  {:<22} {:>7.3f} {:>12.3f}{}\n", name, ours, text,
-                             judged(std::abs(ours - text) < 5 * error + 0.005));
+                             judged(std::abs(ours - text) < 5 * error + rounding));
   };
-  // A median's standard error is 1.25 times a mean's for a normal sample; of these it is less than twice
-  // that.
   const auto median = [&](std::string_view name, const std::vector<double>& values, double text) {
-    show(name, median_of(values), text, 2.5 * moments_of(values).deviation);
+    show(name, median_of(values), text, spread_of_median(values), 0.0005);
   };
   const auto mean = [&](std::string_view name, const std::vector<double>& values, double text) {
-    show(name, moments_of(values).mean, text, moments_of(values).deviation);
+    show(name, moments_of(values).mean, text, moments_of(values).deviation, 0.005);
   };
   median("raw: largest, median", plain.largest, 0.978);
   median("scaled: largest, median", scaled.largest, 0.224);

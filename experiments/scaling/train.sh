@@ -2,7 +2,7 @@
 # Trains the induction model with scores as they are, divided by the square root of the head's width, and of queries and keys
 # that are normalised first:
 #   experiments/scaling/train.sh [--quick] [SEEDS]     default: 10 seeds
-# About a minute on two cores, once it is built; --quick has one seed and 150 steps. Runs that are there already are kept.
+# --quick has one seed and 150 steps. Runs that are there already are kept.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh

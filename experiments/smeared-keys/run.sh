@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains one and two layers with keys that are mixed with the key before, and without:
 #   experiments/smeared-keys/run.sh [--quick] [SEEDS]     default: 10 seeds
-# About a minute on two cores, once it is built; --quick has one seed and 150 steps. Runs that are there already are kept.
+# --quick has one seed and 150 steps. Runs that are there already are kept.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/sweeps.sh

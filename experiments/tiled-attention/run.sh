@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures attention in tiles and with its pattern held, and PyTorch's, against the length:
 #   experiments/tiled-attention/run.sh [--quick]
-# TIME of one core, once it is built, and 3.3 GB of memory; --quick takes short texts. Ends with status 1 where our
-# two ways differ by more than rounding. PyTorch is left out where it is not installed.
+# Takes 3.3 GB of memory; --quick takes short texts. Ends with status 1 where our two ways differ by more than rounding. PyTorch
+# is left out where it is not installed.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

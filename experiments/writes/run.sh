@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Trains the copy model for a short while, and takes it and a random model apart into sums:
 #   experiments/writes/run.sh [--quick]
-# A few seconds, once it is built; --quick trains still less. A run that is there already is not trained again. Ends
-# with status 1 if a sum leaves more than rounding.
+# --quick trains still less. A run that is there already is not trained again. Ends with status 1 if a sum leaves more
+# than rounding.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=experiments/room.sh

@@ -102,7 +102,6 @@ void sums(const Reading& reading) {
 void circuits_do_it(const Reading& reading, const Transformer& model) {
   double scores_off = 0;
   double writes_off = 0;
-  const auto root = static_cast<Real>(1 / std::sqrt(static_cast<double>(reading.head_width())));
   for (const HeadWeights& head : all_head_weights(model)) {
     const Variable x = reading.at(residual_before(head.layer));
     const Variable read = matmul(x, Variable(product_transposed(head.query, head.key)));
@@ -111,7 +110,7 @@ void circuits_do_it(const Reading& reading, const Transformer& model) {
       return slice(reading.at(site), -1, begin, begin + reading.head_width());
     };
     const Variable scores = matmul(part(queries(head.layer)), transpose(part(keys(head.layer)), 1, 2));
-    scores_off = std::max(scores_off, left_over(root * scores, root * matmul(read, transpose(x, 1, 2))));
+    scores_off = std::max(scores_off, left_over(scores, matmul(read, transpose(x, 1, 2))));
     const Variable pattern_of_head = slice(reading.at(pattern(head.layer)), 1, head.head, head.head + 1);
     const Shape& shape = pattern_of_head.shape();
     const Variable weights = reshape(pattern_of_head, {shape[0], shape[2], shape[3]});
@@ -192,6 +191,9 @@ Transformer random_model() {
 void take_both_apart(const std::string& folder, const std::string& file) {
   const RunDirectory run = RunDirectory::open(folder);
   const Checkpoint checkpoint = latest_run_checkpoint(run);
+  const ModelConfig& model = checkpoint.config.model;
+  require(model.layers > 0 && model.heads > 1 && model.scores == ScoreForm::dot && model.scaled_scores,
+          "{}: expected a model with layers, of two heads or more and with plain scores", folder);
   Generator generator(1, Purpose::evaluation);
   const auto task = make_task(checkpoint.config.task, checkpoint.config.model.vocabulary);
   const std::string table = take_apart(fmt::format("trained, step {}", checkpoint.step), checkpoint.model,
