@@ -82,18 +82,24 @@ previous_token_head() {
 
 # print_beyond SWEEP...: what both say of the same runs that print_sweeps tells of.
 print_beyond() {
-  local sweep run head
+  local sweep run accuracy head
   printf '\n%-24s %26s %26s\n' '' 'at periods 25, 29, 31' 'best previous-token score'
   for sweep in "$@"; do
-    awk -F, 'NR > 1 && $3 == "finished" { print $1 }' "$sweep/sweep.csv" | while read -r run; do
+    awk -F, '
+      NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+      $at["status"] == "finished" { print $at["run"] }' "$sweep/sweep.csv" | while read -r run; do
+      accuracy=$(elsewhere "$sweep/$run")
       head=$(previous_token_head "$sweep/$run")
-      echo "$(elsewhere "$sweep/$run") ${head##* }"
+      echo "$accuracy ${head##* }"
     done | awk -v name="$(basename "$sweep")" "$median"'
       function numbers(list,    middle) {
         middle = median(list, NR)
         return sprintf("%.3f (%.3f to %.3f)", middle, least, most)
       }
       { accuracy[NR] = $1 + 0; score[NR] = $2 + 0 }
-      END { printf "%-24s %26s %26s\n", name, numbers(accuracy), numbers(score) }'
+      END {
+        if (NR == 0) exit 1
+        printf "%-24s %26s %26s\n", name, numbers(accuracy), numbers(score)
+      }'
   done
 }

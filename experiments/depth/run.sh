@@ -26,7 +26,8 @@ for sweep in "${sweeps[@]}"; do
     NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
     { print $at["run"], $at["seed"] "," $at["half"] "," $at["step"] "," $at["final_accuracy_induction"] }' \
     "$sweep/sweep.csv" | while read -r run cells; do
-    echo "$(basename "$sweep"),$cells,$(elsewhere "$sweep/$run")"
+    accuracy=$(elsewhere "$sweep/$run")
+    echo "$(basename "$sweep"),$cells,$accuracy"
   done >> "$table"
 done
 
