@@ -6,6 +6,11 @@
 # shellcheck disable=SC2034  # what is set here is for who sources it
 set -euo pipefail
 
+# gnuplot takes no path with one.
+if [[ ${TAPEHEAD_RUNS:-} == *\'* ]]; then
+  echo "TAPEHEAD_RUNS: expected a path without an apostrophe, got $TAPEHEAD_RUNS" >&2
+  exit 2
+fi
 tapehead=${TAPEHEAD:-build/tapehead}
 programs=${TAPEHEAD_ROOMS:-build/experiments}
 
@@ -39,6 +44,15 @@ build() {
   [ ${#missing[@]} -gt 0 ] || return 0
   .ci/packages build
   .ci/build "${missing[@]}"
+}
+
+# logged LOG COMMAND...: keeps a command's standard error in a file, and shows it where the command fails.
+logged() {
+  local log=$1 status=0
+  shift
+  "$@" 2> "$log" || status=$?
+  [ "$status" -eq 0 ] || cat "$log" >&2
+  return "$status"
 }
 
 # draw FILE.svg WIDTH HEIGHT FONT_SIZE: draws the gnuplot commands of standard input, in the style that all figures have.

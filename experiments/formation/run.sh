@@ -15,7 +15,7 @@ once() {
   local run=$1
   shift
   [ -f "$run/finished" ] && return
-  "$tapehead" "$@" --out "$run" --overwrite --threads 1 2> "$run.log" || { cat "$run.log" >&2; return 1; }
+  logged "$run.log" "$tapehead" "$@" --out "$run" --overwrite --threads 1
   touch "$run/finished"
 }
 
@@ -53,7 +53,7 @@ train_seed() {
     once "$folder/$kind-both" train "${common[@]}" --set "intervention=[{$pattern, kind=\"$kind\"}]"
   done
 }
-export -f once passes previous_token_head train_seed
+export -f logged once passes previous_token_head train_seed
 # shellcheck disable=SC2016  # for the shell of each seed
 seq "$seeds" | xargs -P 2 -I '{}' bash -c 'set -euo pipefail; train_seed "$1"' _ '{}'
 

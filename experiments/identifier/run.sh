@@ -23,9 +23,9 @@ last() {
 for seed in $(seq "$seeds"); do
   for layers in 2 1; do
     run=$runs/layers-$layers-seed-$seed
-    "$tapehead" train configs/identifier.toml "${settings[@]}" --set "model.layers=$layers" \
+    logged "$run.log" "$tapehead" train configs/identifier.toml "${settings[@]}" --set "model.layers=$layers" \
       --set "train.initialisation_seed=$seed" --set "train.data_seed=$seed" \
-      --out "$run" --overwrite 2> "$run.log"
+      --out "$run" --overwrite
     printf '%d layers, seed %d: loss on the second occurrence %.3f, elsewhere %.3f; accuracy there %.3f\n' "$layers" \
       "$seed" "$(last "$run" loss_induction)" "$(last "$run" loss_noise)" "$(last "$run" accuracy_induction)"
   done

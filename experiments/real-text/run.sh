@@ -27,13 +27,16 @@ case "$*" in
 esac
 build tapehead_program experiment_real_text
 [ "$text" = README.md ] || data/bible.sh
+[ "$text" != README.md ] || rm -rf "$runs"  # of a README that may have changed since
 mkdir -p "$runs"
 
 # The vocabulary is learnt from the part of the text that is trained on: the first nine tenths.
 vocabulary=$(sed -n 's/^vocabulary *= *\([0-9]*\).*/\1/p' "$config")
 [ -z "${settings[*]}" ] || vocabulary=320
 if [ ! -s "$runs/tokenizer/merges.txt" ]; then
-  head -c $(($(stat -c %s "$text") * 9 / 10)) "$text" | iconv -c -f UTF-8 -t UTF-8 > "$runs/training.txt"
+  # iconv ends with 1 where the cut falls inside a character, which it leaves out.
+  head -c $(($(stat -c %s "$text") * 9 / 10)) "$text" |
+    { iconv -c -f UTF-8 -t UTF-8 2> /dev/null || [ $? -eq 1 ]; } > "$runs/training.txt"
   "$tapehead" tokenizer train "$runs/training.txt" --vocabulary "$vocabulary" --out "$runs/tokenizer"
 fi
 

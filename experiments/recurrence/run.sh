@@ -33,8 +33,8 @@ for width in 256 512; do
 done
 
 echo
-"$tapehead" train configs/induction.toml --set "train.steps=$steps" --set train.ring_snapshots=0 \
-  --out "$runs/attention" --overwrite 2> "$runs/attention.log"
+logged "$runs/attention.log" "$tapehead" train configs/induction.toml --set "train.steps=$steps" --set train.ring_snapshots=0 \
+  --out "$runs/attention" --overwrite
 for model in "${models[@]}"; do
   read -r width rate <<< "$model"
   "$programs/recurrence" copies configs/induction.toml "$steps" "$width" "$rate" > "$runs/copies-$width.csv"

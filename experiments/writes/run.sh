@@ -15,8 +15,8 @@ mkdir -p "$runs"
 
 run=$runs/induction
 if [ ! -f "$runs/finished" ]; then
-  "$tapehead" train configs/induction.toml --set "train.steps=$steps" --set train.ring_snapshots=0 --out "$run" \
-    --overwrite 2> "$run.log" || { cat "$run.log" >&2; exit 1; }
+  logged "$run.log" "$tapehead" train configs/induction.toml --set "train.steps=$steps" --set train.ring_snapshots=0 \
+    --out "$run" --overwrite
   touch "$runs/finished"
 fi
 "$programs/writes" "$run" "$runs/singular.csv"

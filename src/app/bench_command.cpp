@@ -96,7 +96,7 @@ int bench_command(const Words& words) {
   arguments.add_json();
   if (!arguments.parse(words)) return 0;
   const std::string file = arguments.positional();
-  const Config config = read_config(file, arguments.texts("set"));
+  const Config config = with_drawn_weights(read_config(file, arguments.texts("set")));
   const Benchmark result =
       benchmark(config, {.threads = arguments.threads(),
                          .seconds = arguments.has("seconds") ? arguments.positive("seconds") : 2,

@@ -17,6 +17,7 @@
 #include "tapehead/tensor/memory.h"
 #include "tapehead/tensor/safetensors.h"
 #include "tapehead/text/utf8.h"
+#include "tapehead/train/benchmark.h"
 #include "tapehead/train/run_directory.h"
 #include "tapehead/train/trainer.h"
 
@@ -154,7 +155,7 @@ int inspect_command(const Words& words) {
   }
   const Config config =
       std::filesystem::is_directory(path) ? RunDirectory::open(path).config() : read_config(path);
-  Trainer trainer(config, 1);
+  Trainer trainer(with_drawn_weights(config), 1);
   const StepCost cost = measure_step(trainer);
   arguments.flag("json") ? print_json(trainer, cost) : print_table(trainer, cost);
   return 0;

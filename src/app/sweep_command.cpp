@@ -52,10 +52,17 @@ fs::path folder_of(const Arguments& arguments) {
   return arguments.text("out");
 }
 
+/// The field that a --set names, with or without blanks around it.
+std::string field_of(std::string setting) {
+  setting.resize(std::min(setting.find('='), setting.size()));
+  std::erase_if(setting, [](char c) { return c == ' ' || c == '\t'; });
+  return setting;
+}
+
 Config config_of(const Arguments& arguments) {
   for (const std::string& setting : arguments.texts("set"))
     for (const char* field : {"train.initialisation_seed", "train.data_seed", "train.dropout_seed"})
-      if (setting.starts_with(fmt::format("{}=", field)))
+      if (field_of(setting) == field)
         throw UsageError(fmt::format("--set {}: a sweep sets this seed itself", setting));
   return read_config(arguments.positional(), arguments.texts("set"));
 }

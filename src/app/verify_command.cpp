@@ -13,6 +13,7 @@
 #include "tapehead/app/progress.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/require.h"
+#include "tapehead/base/shell_word.h"
 #include "tapehead/report/page_check.h"
 #include "tapehead/study/verify.h"
 
@@ -138,6 +139,12 @@ int verify_command(const Words& words) {
   const Outcome outcome = outcome_of(all);
   arguments.flag("json") ? print_json(run, all, outcome) : print_table(run, all, outcome);
   std::cout.flush();
+  if (all.back().what == kPageFile && outcome.failures == 0 &&
+      outcome.differences == all.back().differences.size() && outcome.differences > 0)
+    throw Error(
+        fmt::format("[verify] {} shows other numbers than the run's tables, which are what comes out; "
+                    "`tapehead report {}` draws it anew",
+                    run.page_file().string(), shell_word(run.path().string())));
   if (!outcome.is_whole()) throw Error("[verify] " + in_words(run, outcome));
   return 0;
 }

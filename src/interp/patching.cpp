@@ -154,7 +154,8 @@ Patching patch(const Transformer& model, const PatchingPairs& pairs, const Patch
       difference.low > 0 && difference.mean >= kLeastDifference,
       "[patching] the right token is hardly likelier at the query of clean sequences than of corrupted ones: "
       "log-probabilities {:.4g} and {:.4g}, a difference of {:.4g} nats with a 95 % interval from {:.4g} to "
-      "{:.4g}; below {} nats there is nothing to restore, and no effect is defined",
+      "{:.4g}; unless that is {} nats or more, and its interval above 0, there is nothing to restore, and no "
+      "effect is defined",
       patching.clean, patching.corrupted, difference.mean, difference.low, difference.high, kLeastDifference);
   Bootstrap estimate;
   for (Patch& place : patching.patches)

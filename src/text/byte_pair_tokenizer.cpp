@@ -28,9 +28,30 @@ std::array<std::int32_t, 256> find_bytes(const Vocabulary& vocabulary, const std
   return ids;
 }
 
+/// <|endoftext|> and its like.
+bool is_special(std::string_view token) {
+  return token.size() > 2 && token.starts_with('<') && token.ends_with('>');
+}
+
+/// Throws Error where tokens are neither bytes nor special and no merge makes them: part of the merges is
+/// missing.
+void require_all_made(const std::vector<std::string>& tokens, const std::array<std::int32_t, 256>& byte_ids,
+                      const Merges& merges, const std::string& path) {
+  std::vector<bool> made(tokens.size());
+  for (const std::int32_t id : byte_ids) made[static_cast<std::size_t>(id)] = true;
+  for (std::int32_t rank = 0; rank < merges.size(); ++rank)
+    made[static_cast<std::size_t>(merges.product(rank))] = true;
+  std::vector<std::size_t> missing;
+  for (std::size_t id = 0; id < tokens.size(); ++id)
+    if (!made[id] && !is_special(tokens[id])) missing.push_back(id);
+  require(missing.empty(),
+          "[tokenizer] {}: no merge makes {} of the vocabulary's tokens, {} the first; is it whole?", path,
+          missing.size(), missing.empty() ? "" : quoted_name(tokens[missing.front()]));
+}
+
 std::string bytes_of_token(const std::string& token, const std::string& path) {
   if (auto bytes = bytes_written(token)) return *std::move(bytes);
-  require(token.size() > 2 && token.starts_with('<') && token.ends_with('>'),
+  require(is_special(token),
           "[tokenizer] {}: token {} has characters that stand for no byte, and is not special as <...> is",
           path, quoted_name(token));
   return token;
@@ -71,7 +92,10 @@ BytePairTokenizer::BytePairTokenizer(const NamedText& vocabulary_file, const Nam
   for (std::int32_t rank = 0; rank < merges_.size(); ++rank)
     require(merges_.product(rank) != end_of_text_,
             "[tokenizer] {}: a merge makes {}, which no text may become", merges_file.name, kEndOfText);
-  for (std::string& token : tokens_) token = bytes_of_token(token, vocabulary_file.name);
+  std::vector<std::string> bytes;
+  for (const std::string& token : tokens_) bytes.push_back(bytes_of_token(token, vocabulary_file.name));
+  require_all_made(tokens_, byte_ids_, merges_, merges_file.name);
+  tokens_ = std::move(bytes);
 }
 
 std::string_view BytePairTokenizer::bytes_of(std::int32_t id) const {

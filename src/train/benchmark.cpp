@@ -68,6 +68,12 @@ double peak_operations(int threads) {
 
 }  // namespace
 
+Config with_drawn_weights(Config config) {
+  if (config.model.initialisation == Initialisation::imported)
+    config.model.initialisation = Initialisation::fan_in;
+  return config;
+}
+
 Benchmark benchmark(const Config& config, const BenchmarkOptions& options) {
   require(options.seconds >= 0 && options.steps >= 0,
           "[benchmark] expected seconds and steps of at least 0, got {} and {}", options.seconds,

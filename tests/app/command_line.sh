@@ -97,6 +97,7 @@ wrong_calls() {
   refuses --jobs "'-1'" -- sweep tiny.toml --jobs=-1
   refuses --jobs 'at most 1024' -- sweep tiny.toml --jobs 1025
   refuses train.data_seed 'sets this seed itself' -- sweep tiny.toml --set train.data_seed=3
+  refuses train.data_seed 'sets this seed itself' -- sweep tiny.toml --set ' train.data_seed = 3'
   refuses "expected a folder, got ''" -- sweep tiny.toml --out ''
   refuses --out 'several runs' -- formation run --out table.csv
   refuses --out 'several runs' -- plot run --out figures
@@ -583,6 +584,9 @@ page_of_a_run() {
   sed -i 's/"parameters":/"parameters":1/' paged/report.html
   expect 1 verify paged
   prints 'report.html: /run/parameters'
+  says "shows other numbers than the run's tables" 'tapehead report paged'
+  expect 0 report paged
+  expect 0 verify paged
   head -c 5000 first > paged/report.html
   expect 1 verify paged
   prints "cannot be recomputed: report.html" "a page that tapehead report wrote"

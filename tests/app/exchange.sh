@@ -35,6 +35,8 @@ there_and_back() {
   says 'imported' 'tapehead heads back'
   check "back: wrong files" test "$(names_in back)" = "checkpoints config.toml"
   check "back/checkpoints: wrong files" test "$(names_in back/checkpoints)" = step-000000.safetensors
+  expect 0 inspect back
+  prints 'one training step'
   expect 0 export back --format gpt2 --out made/back
   same_file made/gpt2/model.safetensors made/back/model.safetensors
   expect 0 heads back

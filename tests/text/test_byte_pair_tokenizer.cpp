@@ -157,22 +157,31 @@ TEST_CASE("a vocabulary without one of the bytes is refused") {
 
 TEST_CASE("only a token in angle brackets may have characters that stand for no byte") {
   BytePairs pairs;
-  pairs.tokens.insert(pairs.tokens.end(), {"<im start>", "<漢>", "<é>", "<s>", "unmade"});
+  pairs.tokens.insert(pairs.tokens.end(), {"<im start>", "<漢>", "<é>", "<s>"});
   CHECK(fault(pairs) == "nothing");
   const BytePairTokenizer tokenizer = pairs.tokenizer();
   CHECK(tokenizer.bytes_of(256) == "<im start>");
   CHECK(tokenizer.bytes_of(257) == "<漢>");
   CHECK(tokenizer.bytes_of(258) == "<\xe9>");
   CHECK(tokenizer.bytes_of(259) == "<s>");
-  CHECK(tokenizer.bytes_of(260) == "unmade");
-  CHECK(tokenizer.decode(tokenizer.encode("<s>unmade<漢>", Specials::recognised)) == "<s>unmade<漢>");
-  CHECK(tokenizer.encode("<s>unmade<漢>", Specials::recognised).size() == 3 + 6 + 5);
+  CHECK(tokenizer.decode(tokenizer.encode("<s>a<漢>", Specials::recognised)) == "<s>a<漢>");
+  CHECK(tokenizer.encode("<s>a<漢>", Specials::recognised).size() == 3 + 1 + 5);
   for (const char* token : {"a b", "漢", "<漢", "漢>", "\t"}) {
     BytePairs wrong;
     wrong.tokens.emplace_back(token);
     CHECK(fault(wrong) == "vocab.json: token " + nlohmann::json(token).dump(-1, ' ', true) +
                               " has characters that stand for no byte, and is not special as <...> is");
   }
+}
+
+TEST_CASE("merges that were cut are refused: each token that is neither a byte nor special must be made") {
+  BytePairs pairs;
+  pairs.merge("a", "b");
+  pairs.merge("ab", "c");
+  CHECK(fault(pairs) == "nothing");
+  pairs.tokens.insert(pairs.tokens.end(), {"abcd", "<s>", "abcde"});
+  CHECK(fault(pairs) ==
+        "merges.txt: no merge makes 2 of the vocabulary's tokens, \"abcd\" the first; is it whole?");
 }
 
 TEST_CASE("a merge that would let a text become its end is refused") {

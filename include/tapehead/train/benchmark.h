@@ -32,7 +32,10 @@ struct BenchmarkOptions {
   Index steps = 0;     ///< just so many instead; 0: as `seconds` says
 };
 
-/// Trains a fresh model of this config, for its speed alone: nothing is evaluated or written.
+/// The config of a fresh model that costs as much: weights are drawn where they would have been imported.
+Config with_drawn_weights(Config config);
+
+/// Trains such a model of this config, for its speed alone: nothing is evaluated or written.
 Benchmark benchmark(const Config& config, const BenchmarkOptions& options);
 
 }  // namespace tapehead
