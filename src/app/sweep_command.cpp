@@ -137,8 +137,9 @@ int sweep_command(const Words& words) {
       seed_settings(config, number_at_most(arguments, "seeds", kMostSeeds), folder);
   const int jobs = arguments.has("jobs") ? static_cast<int>(number_at_most(arguments, "jobs", kMostJobs))
                                          : hardware_threads();
-  spdlog::info("{} runs of {} steps, {} at once, into {}", settings.size(), config.train.steps,
-               std::min<std::size_t>(settings.size(), static_cast<std::size_t>(jobs)), folder.string());
+  spdlog::info("{} run{} of {} steps, {} at once, into {}", settings.size(), settings.size() == 1 ? "" : "s",
+               config.train.steps, std::min<std::size_t>(settings.size(), static_cast<std::size_t>(jobs)),
+               folder.string());
   if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
       !warning.empty())
     spdlog::warn(warning);

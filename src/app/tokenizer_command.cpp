@@ -9,6 +9,7 @@
 #include "tapehead/base/file.h"
 #include "tapehead/base/require.h"
 #include "tapehead/text/byte_pair_tokenizer.h"
+#include "tapehead/text/display.h"
 #include "tapehead/text/merge_training.h"
 
 namespace tapehead::app {
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTrain = "train";
+constexpr int kMostColumns = 32;  // of a token in a table
 
 /// What is there is not written over: another tokenizer may belong to a run.
 void require_new_folder(const fs::path& folder) {
@@ -75,11 +77,12 @@ void print_text(const Outcome& outcome) {
   for (Index rank = 0; rank < merges; ++rank) {
     if (rank >= 8 && rank < merges - 2) continue;
     const LearntMerge& merge = learnt.merges[static_cast<std::size_t>(rank)];
-    table.add({std::to_string(rank + 1), token_of(outcome, merge.left), token_of(outcome, merge.right),
-               grouped(merge.count)});
+    const auto part = [&](std::int32_t id) { return cut_to_width(token_of(outcome, id), kMostColumns); };
+    table.add({std::to_string(rank + 1), part(merge.left), part(merge.right), grouped(merge.count)});
   }
-  std::cout << fmt::format("{} tokens learnt from {}: {} words, {} different ones\n", grouped(learnt.size()),
-                           outcome.text, grouped(learnt.words), grouped(learnt.distinct_words));
+  std::cout << fmt::format("{} tokens learnt from {}: {} word{}, {} of them different\n",
+                           grouped(learnt.size()), outcome.text, grouped(learnt.words),
+                           learnt.words == 1 ? "" : "s", grouped(learnt.distinct_words));
   if (learnt.size() < outcome.asked)
     std::cout << fmt::format("fewer than the {} asked for: every word is one token by now\n",
                              grouped(outcome.asked));
