@@ -129,7 +129,7 @@ TEST_CASE("digits are drawn evenly, and an identifier returns after one action i
   for (Index b = 0; b < batch.size(); ++b) {
     // The first whole line alone: of later ones, long ones are likelier to be cut.
     const std::string line = whole_lines(text_of(kTask, batch, b)).front().second;
-    for (const std::size_t i : {2, 3, 4}) ++digits[line[i]];
+    for (const char digit : line.substr(2, 3)) ++digits[digit];
     ++actions[std::count(line.begin(), line.end(), ';') - 1];
     distances.insert(static_cast<Index>(second_of(line)));
   }
