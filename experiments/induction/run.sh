@@ -6,7 +6,9 @@
 # folder of its own, runs the controls' short form too, and ends with status 1 if the verdict is not induction.
 # TAPEHEAD names a program other than the one it builds, TAPEHEAD_RUNS a folder for the runs other than runs/.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=experiments/room.sh
+source experiments/room.sh
 
 run=${TAPEHEAD_RUNS:-runs}/induction
 overwrite=() settings=() quick=
@@ -30,11 +32,7 @@ finished() {
   [ -n "$steps" ] && [ -f "$(printf '%s/checkpoints/step-%06d.safetensors' "$run" "$steps")" ]
 }
 
-tapehead=${TAPEHEAD:-build/tapehead}
-if [ -z "${TAPEHEAD:-}" ]; then
-  .ci/packages build
-  .ci/build tapehead_program
-fi
+build tapehead_program
 
 if [ ${#overwrite[@]} -eq 0 ] && finished; then
   echo "$run holds a finished run; --fresh trains it again"

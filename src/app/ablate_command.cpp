@@ -113,8 +113,7 @@ void require_few_heads(const Arguments& arguments, const LoadedRun& run, double 
           : fmt::format("more than {} heads cannot be done", kMostSubsetHeads);
   throw UsageError(fmt::format(
       "--subsets: {} heads a layer are more than {}: they take {} evaluations of {} sequences, "
-      "some {} (one takes "
-      "{:.3f} s); {}",
+      "some {} (one takes {:.3f} s); {}",
       heads, most,
       evaluations < 1e15 ? grouped(std::llround(evaluations)) : fmt::format("{:.3g}", evaluations),
       run.batch.size(), duration(evaluations * one), one, advice));

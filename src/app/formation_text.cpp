@@ -119,8 +119,7 @@ std::string formation_text(const std::string& name, const FormationReport& repor
   for (std::size_t i = 0; i < kScores.size(); ++i)
     if (std::ranges::find(kFollowedScores, kScores[i].name) != std::end(kFollowedScores))
       scores += fmt::format("{:18} {}; even attention scores {}, the ceiling is 1\n", kScores[i].name,
-                            kScores[i].definition,
-                            std::isfinite(chance[i]) ? fmt::format("{:.3f}", chance[i]) : "-");
+                            kScores[i].definition, decimals(chance[i], 3));
   return fmt::format("{}: how its heads formed, by evaluations up to step {}\n\n", name, report.last_step) +
          table.text() + "\nthe order in which scores and losses moved\n\n" + order_text(report) +
          left_out_text({&report, 1}) + "\n" + definitions_text() + scores;

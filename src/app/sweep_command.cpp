@@ -12,6 +12,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/report/figures.h"
 #include "tapehead/study/sweep_table.h"
+#include "tapehead/train/config_reader.h"
 
 namespace tapehead::app {
 
@@ -52,17 +53,10 @@ fs::path folder_of(const Arguments& arguments) {
   return arguments.text("out");
 }
 
-/// The field that a --set names, with or without blanks around it.
-std::string field_of(std::string setting) {
-  setting.resize(std::min(setting.find('='), setting.size()));
-  std::erase_if(setting, [](char c) { return c == ' ' || c == '\t'; });
-  return setting;
-}
-
 Config config_of(const Arguments& arguments) {
   for (const std::string& setting : arguments.texts("set"))
     for (const char* field : {"train.initialisation_seed", "train.data_seed", "train.dropout_seed"})
-      if (field_of(setting) == field)
+      if (override_name(setting) == field)
         throw UsageError(fmt::format("--set {}: a sweep sets this seed itself", setting));
   return read_config(arguments.positional(), arguments.texts("set"));
 }

@@ -93,14 +93,15 @@ HeadWeights head_weights(const Transformer& model, Index layer, Index head, doub
     for (Index c = 0; c < width; ++c)
       output.data()[d * width + c] = projection[c * width + head * head_width + d];
   Tensor query = read(0);
-  if (has_bilinear_scores(config) && config.scores == ScoreForm::bilinear) {
+  const bool is_product = has_bilinear_scores(config);
+  if (is_product && config.scores == ScoreForm::bilinear) {
     const Real* matrices = parameter(model, block + "attention.bilinear");
     const Index size = head_width * head_width;
     const Tensor matrix({head_width, head_width},
                         std::span(matrices + head * size, static_cast<std::size_t>(size)));
     query = product_transposed(query, matrix);
   }
-  if (has_bilinear_scores(config) && !config.scaled_scores)
+  if (is_product && !config.scaled_scores)
     for (Real& number : query.values()) number *= std::sqrt(static_cast<Real>(head_width));
   return {layer, head, std::move(query), read(1), read(2), std::move(output)};
 }

@@ -249,11 +249,13 @@ void read_config_text(std::string_view text, std::string_view name, Config& conf
                toml_position(name, entry.node->source().begin), config, places);
 }
 
+std::string_view override_name(std::string_view text) { return trimmed(text.substr(0, text.find('='))); }
+
 void read_override(std::string_view text, Config& config, Places& places) {
   const std::string place = fmt::format("--set {}:", text);
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) fail(place, "expected table.key=value");
-  const std::string_view name = trimmed(text.substr(0, equals));
+  const std::string_view name = override_name(text);
   const std::string_view value_text = trimmed(text.substr(equals + 1));
   if (name == kInterventionTable) return override_interventions(value_text, place, config, places);
   const std::size_t dot = name.find('.');

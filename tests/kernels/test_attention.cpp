@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "support/attention.h"
 #include "support/functions.h"
 #include "tapehead/autograd/attention.h"
 #include "tapehead/autograd/elementary.h"
-#include "tapehead/autograd/matmul.h"
 #include "tapehead/tensor/memory.h"
 
 namespace tapehead {
@@ -18,42 +18,9 @@ namespace {
 
 using testing::check_close;
 using testing::Inputs;
+using testing::mix_definition;
+using testing::pattern_definition;
 using testing::random_tensor;
-
-/// (B, T, H*D) to (B, H, T, D).
-Variable split_heads(const Variable& x, Index heads) {
-  const Shape& s = x.shape();
-  return transpose(reshape(x, {s[0], s[1], heads, s[2] / heads}), 1, 2);
-}
-
-/// 1 where query i of sequence b may see key j, as (B, H, T, T).
-Tensor allowed(Index batch, Index heads, Index length, const AttentionMask& mask) {
-  Tensor table(Shape{batch, heads, length, length});
-  for (Index b = 0; b < batch; ++b)
-    for (Index h = 0; h < heads; ++h)
-      for (Index i = 0; i < length; ++i)
-        for (Index j = 0; j < length; ++j)
-          table(b, h, i, j) =
-              (!mask.causal || j <= i) && (mask.visible.empty() || mask.visible(b, j) != 0) ? 1 : 0;
-  return table;
-}
-
-/// softmax(q kᵀ / sqrt(D)) over the allowed keys, in elementary ops.
-Variable pattern_definition(const Variable& q, const Variable& k, Index heads, const AttentionMask& mask) {
-  const Index head_width = q.shape()[2] / heads;
-  const Variable scores = scale(matmul(split_heads(q, heads), transpose(split_heads(k, heads), 2, 3)),
-                                1 / std::sqrt(static_cast<Real>(head_width)));
-  const Variable may = Variable(allowed(q.shape()[0], heads, q.shape()[1], mask));
-  const Variable weights = exp(scores) * may;
-  const Variable nothing_seen(Tensor({1}, {Real(1e-30)}));
-  return weights / (sum(weights, -1) + nothing_seen);
-}
-
-/// The heads' pattern times values, side by side, in elementary ops.
-Variable mix_definition(const Variable& pattern, const Variable& values) {
-  const Variable z = matmul(pattern, split_heads(values, pattern.shape()[1]));
-  return reshape(transpose(z, 1, 2), values.shape());
-}
 
 Tensor pattern_of(const Tensor& q, const Tensor& k, Index heads = 1, const AttentionMask& mask = {}) {
   return attention_pattern(Variable(q), Variable(k), heads, mask).value();

@@ -37,8 +37,8 @@ class AttentionScores {
   Variable pattern(const Pass& pass, const Variable& queries, const Variable& keys,
                    const AttentionMask& mask) const;
 
-  /// The pattern times values (B, K, H*D), which is never held: (B, T, H*D). Throws Error
-  /// for additive scores.
+  /// The pattern times values (B, K, H*D), which is never held: (B, T, H*D). Throws Error for
+  /// additive scores.
   Variable mix(const Pass& pass, const Variable& queries, const Variable& keys, const Variable& values,
                const AttentionMask& mask) const;
 

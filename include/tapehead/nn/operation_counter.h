@@ -1,9 +1,8 @@
 /// What each site of a pass costs in matrix products.
 ///
 /// Counted are multiplications and additions asked of them (see gemm_operations), as the formulas of the
-/// literature count: 2d² a token for a (d, d) matrix. The way back is not seen:
-/// it costs twice as much, of tiled attention two and a half times. Additive scores are no product, and are
-/// not counted.
+/// literature count: 2d² a token for a (d, d) matrix. The way back is not seen: it costs twice as much, of
+/// tiled attention two and a half times. Additive scores are no product, and are not counted.
 #pragma once
 
 #include <optional>

@@ -23,8 +23,8 @@ class BytePairTokenizer final : public Tokenizer {
   /// Each of the 256 bytes must be a token. A token is written in the byte alphabet, unless it is special: it
   /// begins with '<' and ends with '>', like <|endoftext|>, and if it has characters outside the alphabet it
   /// stands for them as they are. Every other token is a byte or made by a merge; no merge may make
-  /// <|endoftext|>. Throws Error, naming file and token or line, for anything
-  /// else, and as Vocabulary and Merges do.
+  /// <|endoftext|>. Throws Error, naming file and token or line, for anything else, and as Vocabulary and
+  /// Merges do.
   BytePairTokenizer(const NamedText& vocabulary, const NamedText& merges)
       : BytePairTokenizer(vocabulary, merges, Vocabulary(vocabulary)) {}
 
