@@ -55,6 +55,15 @@ logged() {
   return "$status"
 }
 
+# best_head RUN SCORE: layer, head and score of the head that has the highest score of that name at the run's end.
+best_head() {
+  awk -F, -v score="$2" '
+    NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $1 != step { step = $1; best = -1 }
+    $at[score] > best { best = $at[score]; head = $at["layer"] " " $at["head"] }
+    END { print head, best }' "$1/heads.csv"
+}
+
 # draw FILE.svg WIDTH HEIGHT FONT_SIZE: draws the gnuplot commands of standard input, in the style that all figures have.
 draw() {
   {

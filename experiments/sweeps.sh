@@ -71,15 +71,6 @@ elsewhere() {
     END { printf "%.4f", sum / periods }'
 }
 
-# previous_token_head RUN: layer, head and score of the head with the highest previous-token score at the end.
-previous_token_head() {
-  awk -F, '
-    NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-    $1 != step { step = $1; best = -1 }
-    $at["previous_token"] > best { best = $at["previous_token"]; head = $at["layer"] " " $at["head"] }
-    END { print head, best }' "$1/heads.csv"
-}
-
 # print_beyond SWEEP...: what both say of the same runs that print_sweeps tells of.
 print_beyond() {
   local sweep run accuracy head
@@ -89,7 +80,7 @@ print_beyond() {
       NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
       $at["status"] == "finished" { print $at["run"] }' "$sweep/sweep.csv" | while read -r run; do
       accuracy=$(elsewhere "$sweep/$run")
-      head=$(previous_token_head "$sweep/$run")
+      head=$(best_head "$sweep/$run" previous_token)
       echo "$accuracy ${head##* }"
     done | awk -v name="$(basename "$sweep")" "$median"'
       function numbers(list,    middle) {

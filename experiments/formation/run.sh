@@ -33,7 +33,7 @@ train_seed() {
     --set "train.steps=$steps" --set train.checkpoint_interval=50 --set train.ring_snapshots=0)
   mkdir -p "$folder"
   once "$folder/plain" train "${common[@]}"
-  read -r layer head _ < <(previous_token_head "$folder/plain")
+  read -r layer head _ < <(best_head "$folder/plain" previous_token)
   # The last checkpoint before the accuracy takes off, and the first after it has arrived.
   start=$(passes "$folder/plain" 0.2) end=$(passes "$folder/plain" 0.9)
   start=$(((${start:-$steps} - 1) / 50 * 50)) end=$(((${end:-$steps} + 49) / 50 * 50))
@@ -53,7 +53,7 @@ train_seed() {
     once "$folder/$kind-both" train "${common[@]}" --set "intervention=[{$pattern, kind=\"$kind\"}]"
   done
 }
-export -f logged once passes previous_token_head train_seed
+export -f logged once passes best_head train_seed
 # shellcheck disable=SC2016  # for the shell of each seed
 seq "$seeds" | xargs -P 2 -I '{}' bash -c 'set -euo pipefail; train_seed "$1"' _ '{}'
 

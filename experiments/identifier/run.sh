@@ -54,12 +54,8 @@ done << 'EOT'
 EOT
 
 # The head that looks at the digit to be copied.
-head=$(awk -F, '
-  NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-  $1 != step { step = $1; best = -1 }
-  $at["induction"] > best { best = $at["induction"]; head = $at["layer"] "." $at["head"] }
-  END { print head }' "$run/heads.csv")
-"$tapehead" attention "$run" --head "$head" --text $'\nP-104 pump leaks; cleaned; P-104 in' \
+read -r layer head _ < <(best_head "$run" induction)
+"$tapehead" attention "$run" --head "$layer.$head" --text $'\nP-104 pump leaks; cleaned; P-104 in' \
   --png "$runs/attention.png" > /dev/null
 experiments/identifier/figure.sh "$runs"
 
