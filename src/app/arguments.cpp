@@ -125,15 +125,15 @@ std::vector<std::string> Arguments::positionals() const {
 }
 
 void Arguments::add_threads(const std::string& remark) {
-  options()("threads", "how many threads; " + remark + " (default: all cores)", cxxopts::value<std::string>(),
-            "N");
+  options()("threads", "how many threads; " + remark + " (default: all cores, shared out over ranks)",
+            cxxopts::value<std::string>(), "N");
 }
 
 void Arguments::add_json() { options()("json", "print one JSON document instead of a table"); }
 
 int Arguments::threads() const {
   constexpr Index most = 1024;
-  if (!has("threads")) return hardware_threads();
+  if (!has("threads")) return Ranks::of_this_job().threads_each();
   const Index threads = number("threads", 1);
   if (threads > most) throw UsageError(fmt::format("--threads: expected at most {}, got {}", most, threads));
   return static_cast<int>(threads);

@@ -8,6 +8,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
 #include "tapehead/train/fork.h"
+#include "tapehead/train/joint_run.h"
 
 namespace tapehead::app {
 
@@ -45,6 +46,8 @@ Arguments fork_arguments() {
 int fork_command(const Words& words) {
   Arguments arguments = fork_arguments();
   if (!arguments.parse(words)) return 0;
+  const Workers workers = arguments.workers();
+  if (!workers.ranks.leads()) return follow_rank_0(workers);
   const RunDirectory parent = RunDirectory::open(arguments.positional());
   if (!arguments.has("out") || arguments.text("out").empty())
     throw UsageError("--out: expected a folder for the new run; see tapehead fork --help");
@@ -52,7 +55,9 @@ int fork_command(const Words& words) {
   const Index step = arguments.has("step") ? arguments.number("step", 0) : steps.empty() ? 0 : steps.back();
   RunDirectory run =
       fork_run(parent, step, arguments.texts("set"), arguments.text("out"), arguments.flag("overwrite"));
-  Trainer trainer = resume_scored_run(run, arguments.threads());
+  Trainer trainer = resume_scored_run(run, workers);
+  config_of_rank_0(trainer.config(), workers.ranks);
+  start_job(trainer);
   spdlog::info("going on from step {} of {}", step, parent.path().string());
   Job job{std::move(run), std::move(trainer)};
   return train_job(job);

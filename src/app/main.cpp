@@ -4,16 +4,16 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <unistd.h>
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-
 #include <iostream>
+#include <thread>
 
 #include "tapehead/app/commands.h"
 #include "tapehead/base/nearest.h"
+#include "tapehead/base/ranks.h"
 #include "tapehead/base/require.h"
 #include "tapehead/base/version.h"
 
@@ -35,7 +35,17 @@ void print_help() {
       "Exit status: 0 done, 1 failed while running, 2 wrong call or wrong config.\n");
 }
 
-int run(const Words& words) {
+/// Only rank 0 speaks, and only some commands are work for several.
+void take_part(Ranks& ranks, const Command& command) {
+  if (ranks.alone()) return;
+  if (!command.joint)
+    throw UsageError(fmt::format("{} works in one process; start it without mpirun", command.name));
+  if (ranks.leads()) return;
+  spdlog::set_level(spdlog::level::err);
+  if (std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("cannot open /dev/null");
+}
+
+int run(const Words& words, Ranks& ranks) {
   if (words.empty()) {
     print_help();
     return kWrongCall;
@@ -52,33 +62,51 @@ int run(const Words& words) {
   }
   std::vector<std::string_view> names;
   for (const Command& command : commands()) {
-    if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
     names.push_back(command.name);
+    if (command.name != words[0]) continue;
+    take_part(ranks, command);
+    return command.run({words.begin() + 1, words.end()});
   }
   throw UsageError(fmt::format("no command '{}'; the nearest is '{}'; see tapehead --help", words[0],
                                nearest(words[0], names)));
 }
 
+/// Says what went wrong and ends the whole job: the other ranks may wait for this one. Where all fail alike,
+/// rank 0 speaks for them, and ends them before they do.
+int give_up(Ranks* ranks, int status, const std::string& failure) {
+  const bool several = ranks != nullptr && !ranks->alone();
+  if (several && !ranks->leads()) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    spdlog::error("{}: {}", ranks->name(ranks->rank()), failure);
+  } else {
+    spdlog::error(failure);
+  }
+  if (several) ranks->abort(status);
+  return status;
+}
+
 /// The only place that catches.
 int run_and_report(const Words& words) {
+  Ranks* ranks = nullptr;
   try {
-    const int status = run(words);
+    ranks = &Ranks::of_this_job();
+    const int status = run(words, *ranks);
     std::cout.flush();
     if (!std::cout || std::fflush(stdout) != 0) throw Error("cannot write to standard output");
+    ranks->leave();
     return status;
   } catch (const UsageError& error) {
-    spdlog::error(error.what());
-    return kWrongCall;
+    return give_up(ranks, kWrongCall, error.what());
   } catch (const std::bad_alloc&) {
-    spdlog::error("not enough memory; make the model, the batch or the shards smaller");
+    return give_up(ranks, kFailed, "not enough memory; make the model, the batch or the shards smaller");
   } catch (const std::filesystem::filesystem_error& error) {
-    spdlog::error("{}: {}", error.path1().string(), error.code().message());
+    return give_up(ranks, kFailed, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const InternalError& error) {
-    spdlog::error("{} (this is a fault of Tapehead's own: please report it)", error.what());
+    return give_up(ranks, kFailed,
+                   fmt::format("{} (this is a fault of Tapehead's own: please report it)", error.what()));
   } catch (const std::exception& error) {
-    spdlog::error(error.what());
+    return give_up(ranks, kFailed, error.what());
   }
-  return kFailed;
 }
 
 }  // namespace

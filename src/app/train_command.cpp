@@ -7,6 +7,7 @@
 #include "tapehead/app/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
+#include "tapehead/train/joint_run.h"
 
 namespace tapehead::app {
 
@@ -32,7 +33,9 @@ Job resumed_job(const Arguments& arguments) {
   if (arguments.has_positional())
     throw UsageError("--resume takes the config from the run: give no CONFIG beside it");
   RunDirectory run = RunDirectory::open_for_writing(arguments.text("resume"));
-  Trainer trainer = resume_scored_run(run, arguments.threads());
+  Trainer trainer = resume_scored_run(run, arguments.workers());
+  config_of_rank_0(trainer.config(), trainer.ranks());
+  start_job(trainer);
   spdlog::info("going on with {} at step {}", run.path().string(), trainer.step());
   return {std::move(run), std::move(trainer)};
 }
@@ -40,7 +43,8 @@ Job resumed_job(const Arguments& arguments) {
 Job new_job(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional();
   const Config config = read_config(file, arguments.texts("set"));
-  Trainer trainer(config, arguments.threads());
+  Trainer trainer(config, arguments.workers());
+  start_job(trainer);
   if (arguments.has("out") && arguments.text("out").empty())
     throw UsageError("--out: expected a folder, got ''");
   const std::filesystem::path out = arguments.has("out") ? std::filesystem::path(arguments.text("out"))
@@ -48,11 +52,20 @@ Job new_job(const Arguments& arguments) {
   return {RunDirectory::create(out, config, arguments.flag("overwrite")), std::move(trainer)};
 }
 
+/// Every rank reads the config, so that one with another file is found out.
+int follow(const Arguments& arguments) {
+  if (arguments.has("resume")) return follow_rank_0(arguments.workers());
+  Trainer trainer(read_config(arguments.positional(), arguments.texts("set")), arguments.workers());
+  start_together(trainer);
+  return follow_job(trainer);
+}
+
 }  // namespace
 
 int train_command(const Words& words) {
   Arguments arguments = train_arguments();
   if (!arguments.parse(words)) return 0;
+  if (!arguments.workers().ranks.leads()) return follow(arguments);
   Job job = arguments.has("resume") ? resumed_job(arguments) : new_job(arguments);
   const bool saved = !job.run.checkpoint_steps().empty();
   if (arguments.has("resume") && saved && job.trainer.step() >= job.trainer.config().train.steps) {

@@ -13,6 +13,7 @@
 #include "tapehead/base/shell_word.h"
 #include "tapehead/report/learning_text.h"
 #include "tapehead/study/scored_run.h"
+#include "tapehead/train/joint_run.h"
 #include "tapehead/train/run_tables.h"
 
 namespace tapehead::app {
@@ -21,9 +22,11 @@ namespace {
 
 void announce(const Job& job) {
   const Config& config = job.trainer.config();
-  spdlog::info("training {} parameters for {} steps of {} sequences on {} thread{}, into {}",
+  const int ranks = job.trainer.ranks().count();
+  spdlog::info("training {} parameters for {} steps of {} sequences on {}{} thread{}, into {}",
                grouped(job.trainer.model().parameters().count()), config.train.steps, config.train.batch,
-               job.trainer.threads(), job.trainer.threads() == 1 ? "" : "s", job.run.path().string());
+               ranks > 1 ? fmt::format("{} ranks of ", ranks) : "", job.trainer.threads(),
+               job.trainer.threads() == 1 ? "" : "s", job.run.path().string());
   if (const std::string warning = job.trainer.task().warning(); !warning.empty()) spdlog::warn(warning);
 }
 
@@ -75,11 +78,39 @@ std::pair<bool, std::optional<Evaluation>> train_in_view(Job& job) {
   return {finished, std::move(last)};
 }
 
+/// If a rank dies, mpirun asks the others to stop, and they wait in vain for the step to end.
+void explain_waits(const Job& job) {
+  job.trainer.ranks().while_waiting([&job, said = false]() mutable {
+    if (said || !interrupt_wished()) return;
+    said = true;
+    spdlog::warn(
+        "waiting for the other ranks to finish the step; one that has died never will, and then this ends "
+        "here: go on from step {} with tapehead train --resume {}",
+        job.run.checkpoint_steps().empty() ? 0 : job.run.latest_step(), shell_word(job.run.path().string()));
+  });
+}
+
 }  // namespace
+
+void start_job(Trainer& trainer) {
+  if (const std::string warning = start_together(trainer); !warning.empty()) spdlog::warn(warning);
+}
+
+int follow_job(Trainer& trainer) {
+  watch_for_interrupt(true);
+  return follow_run(trainer, interrupt_wished) ? 0 : 1;
+}
+
+int follow_rank_0(const Workers& workers) {
+  Trainer trainer(config_of_rank_0({}, workers.ranks), workers);
+  start_together(trainer);
+  return follow_job(trainer);
+}
 
 int train_job(Job& job) {
   announce(job);
   watch_for_interrupt();
+  explain_waits(job);
   const auto [finished, last] = train_in_view(job);
   const std::string run = shell_word(job.run.path().string());
   if (!finished) {

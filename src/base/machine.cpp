@@ -7,8 +7,6 @@
 
 namespace tapehead {
 
-namespace {
-
 std::string processor() {
   std::ifstream list("/proc/cpuinfo");
   for (std::string line; std::getline(list, line);)
@@ -17,8 +15,6 @@ std::string processor() {
         return line.substr(name);
   return "unknown processor";
 }
-
-}  // namespace
 
 std::string machine() {
   const unsigned threads = std::thread::hardware_concurrency();

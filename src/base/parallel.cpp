@@ -1,5 +1,7 @@
 #include "tapehead/base/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -153,6 +155,18 @@ double sum_over_chunks(Index count, int threads, const std::function<double(Inde
   return sum;
 }
 
-int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+std::vector<int> usable_processors() {
+  cpu_set_t set;
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return processors;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &set)) processors.push_back(processor);
+  return processors;
+}
+
+int hardware_threads() {
+  const std::size_t usable = usable_processors().size();
+  return std::max(1, static_cast<int>(usable > 0 ? usable : std::thread::hardware_concurrency()));
+}
 
 }  // namespace tapehead

@@ -51,8 +51,8 @@ std::vector<std::string> head_columns() {
   return columns;
 }
 
-Trainer resume_scored_run(const RunDirectory& run, int threads) {
-  Trainer trainer = resume_run(run, threads);
+Trainer resume_scored_run(const RunDirectory& run, const Workers& workers) {
+  Trainer trainer = resume_run(run, workers);
   require(trainer.step() == 0 || std::filesystem::exists(run.heads_file()),
           "[run] {} is missing, and would begin at step {}; put it back, or start another run",
           run.heads_file().string(), trainer.step());

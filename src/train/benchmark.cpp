@@ -6,6 +6,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/gemm.h"
 #include "tapehead/tensor/memory.h"
+#include "tapehead/train/joint_run.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead {
@@ -30,15 +31,15 @@ Quartiles quartiles(std::vector<double> values) {
   return {at(0.25), at(0.5), at(0.75)};
 }
 
-/// Calls `step` at least three times, and on until `seconds` are over, or `steps` times; returns what each
-/// call took.
+/// Calls `step` at least three times, and on until `seconds` are over on some rank, or `steps` times; returns
+/// what each call took.
 template <class Step>
-std::vector<double> timed(Index steps, double seconds, const Step& step) {
+std::vector<double> timed(Index steps, double seconds, Ranks& ranks, const Step& step) {
   const Clock::time_point start = Clock::now();
   std::vector<double> times;
   const auto enough = [&] {
     return steps > 0 ? static_cast<Index>(times.size()) >= steps
-                     : times.size() >= 3 && seconds_since(start) >= seconds;
+                     : times.size() >= 3 && ranks.any(seconds_since(start) >= seconds, "clock");
   };
   while (!enough()) {
     const Clock::time_point before = Clock::now();
@@ -48,8 +49,8 @@ std::vector<double> timed(Index steps, double seconds, const Step& step) {
   return times;
 }
 
-/// Operations a second of square products whose matrices stay in the cache, on all threads together.
-double peak_operations(int threads) {
+/// Operations a second of square products whose matrices stay in the cache, on all threads of all ranks.
+double peak_operations(const Workers& workers) {
   constexpr Index kSize = 192;
   constexpr Index kRepeats = 20;
   const auto product = [&](Index) {
@@ -61,9 +62,14 @@ double peak_operations(int threads) {
     for (Index i = 0; i < kRepeats; ++i)
       gemm(c.get(), kSize, {a.get(), kSize}, {b.get(), kSize}, kSize, kSize, kSize, 1, 0);
   };
-  const std::vector<double> times = timed(0, 0.2, [&] { parallel_for(threads, threads, product); });
+  const int threads = workers.threads;
+  const std::vector<double> times =
+      timed(0, 0.2, workers.ranks, [&] { parallel_for(threads, threads, product); });
   const double operations = static_cast<double>(2 * kSize * kSize * kSize * kRepeats * threads);
-  return operations / *std::min_element(times.begin(), times.end());
+  const double here = operations / *std::min_element(times.begin(), times.end());
+  double everywhere = 0;
+  for (const double rank : workers.ranks.gather({&here, 1}, "peak")) everywhere += rank;
+  return everywhere;
 }
 
 }  // namespace
@@ -78,19 +84,23 @@ Benchmark benchmark(const Config& config, const BenchmarkOptions& options) {
   require(options.seconds >= 0 && options.steps >= 0,
           "[benchmark] expected seconds and steps of at least 0, got {} and {}", options.seconds,
           options.steps);
-  Trainer trainer(config, options.threads);
+  Ranks& ranks = options.workers.ranks;
+  Trainer trainer(config, options.workers);
+  start_together(trainer);
   Benchmark result{};
   reset_peak_memory();
   // The first steps fetch memory from the system; later ones find it there.
   for (int i = 0; i < 3; ++i) result.operations = trainer.advance().operations;
-  const std::vector<double> times = timed(options.steps, options.seconds, [&] { trainer.advance(); });
+  ranks.forget_traffic();
+  const std::vector<double> times = timed(options.steps, options.seconds, ranks, [&] { trainer.advance(); });
+  result.traffic = ranks.traffic();
   result.steps = static_cast<Index>(times.size());
   result.step_seconds = quartiles(times);
   result.peak_bytes = memory_use().peak;
   result.tokens = config.train.batch * trainer.task().length();
   result.profiled_steps = static_cast<Index>(
-      timed(options.steps, options.seconds, [&] { trainer.advance(&result.profile); }).size());
-  result.peak_operations = peak_operations(options.threads);
+      timed(options.steps, options.seconds, ranks, [&] { trainer.advance(&result.profile); }).size());
+  result.peak_operations = peak_operations(options.workers);
   return result;
 }
 

@@ -188,7 +188,8 @@ bool Session::train() {
     if (observer_.stepped) observer_.stepped(trainer_, report);
     const bool last = step == config().steps;
     if (last || step % config().evaluation_interval == 0) evaluate_now(&report);
-    const bool stop = !last && observer_.should_stop && observer_.should_stop();
+    const bool wished = observer_.should_stop && observer_.should_stop();
+    const bool stop = !last && trainer_.ranks().any(wished, "stop");
     save_window(last || stop);
     if (stop || is_checkpoint_step(config(), step)) save();
     if (stop) return false;
@@ -198,10 +199,10 @@ bool Session::train() {
 
 }  // namespace
 
-Trainer resume_run(const RunDirectory& run, int threads) {
+Trainer resume_run(const RunDirectory& run, const Workers& workers) {
   const std::vector<Index> steps = run.checkpoint_steps();
-  if (steps.empty()) return Trainer(run.config(), threads);
-  return Trainer(newest_checkpoint(run, steps), run.latest_checkpoint(), threads);
+  if (steps.empty()) return Trainer(run.config(), workers);
+  return Trainer(newest_checkpoint(run, steps), run.latest_checkpoint(), workers);
 }
 
 bool train_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer) {

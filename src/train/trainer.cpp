@@ -11,6 +11,7 @@
 #include "tapehead/tensor/gemm.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/fault_finder.h"
+#include "tapehead/train/gradient_sum.h"
 #include "tapehead/train/intervention.h"
 #include "tapehead/train/schedule.h"
 
@@ -45,35 +46,43 @@ struct ShardResult {
   Profile profile;
 };
 
-/// Adds sets 2^k apart, for k = 0, 1, ..., into the first: an order that depends on their number alone.
-/// Returns the norm of the sum, for which it is still in the cache.
-double add_in_tree(std::vector<ShardResult>& shards, int threads) {
-  const std::size_t count = shards.size();
-  const auto add_and_square = [&](Index begin, Index end) {
-    for (std::size_t apart = 1; apart < count; apart *= 2)
-      for (std::size_t i = 0; i + apart < count; i += 2 * apart) {
-        Real* sum = shards[i].gradients.data();
-        const Real* other = shards[i + apart].gradients.data();
-        for (Index j = begin; j < end; ++j) sum[j] += other[j];
-      }
-    return sum_of_squares(shards.front().gradients.values().subspan(static_cast<std::size_t>(begin),
-                                                                    static_cast<std::size_t>(end - begin)));
-  };
-  return std::sqrt(sum_over_chunks(shards.front().gradients.count(), threads, add_and_square));
+/// The losses and operations of all shards of a batch, from all ranks.
+struct ShardNumbers {
+  std::vector<double> losses;
+  Index operations = 0;
+};
+
+ShardNumbers gathered(const std::vector<ShardResult>& own, Index shards, Ranks& ranks) {
+  // As many from each rank, though some own a shard less.
+  const Index most = (shards + ranks.count() - 1) / ranks.count();
+  std::vector<double> mine(static_cast<std::size_t>(2 * most));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    mine[2 * i] = own[i].loss;
+    mine[2 * i + 1] = static_cast<double>(own[i].operations);
+  }
+  const std::vector<double> all = ranks.gather(mine, "losses");
+  ShardNumbers numbers;
+  for (int rank = 0; rank < ranks.count(); ++rank)
+    for (Index i = 0; i < owned_shards(shards, rank, ranks.count()).count(); ++i) {
+      const auto place = static_cast<std::size_t>(2 * (rank * most + i));
+      numbers.losses.push_back(all[place]);
+      numbers.operations += static_cast<Index>(all[place + 1]);
+    }
+  return numbers;
 }
 
 }  // namespace
 
-Trainer::Trainer(const Config& config, int threads)
+Trainer::Trainer(const Config& config, const Workers& workers)
     : config_(checked(config)),
-      threads_(threads),
+      workers_(workers),
       task_(make_task(config.task, config.model.vocabulary)),
       model_(config.model, config.train.initialisation_seed),
       optimizer_(make_optimizer(config.train)) {}
 
-Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int threads)
+Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, const Workers& workers)
     : config_(checkpoint.config),
-      threads_(threads),
+      workers_(workers),
       step_(checkpoint.step),
       task_(task_of(checkpoint)),
       model_(std::move(checkpoint.model)),
@@ -81,8 +90,17 @@ Trainer::Trainer(Checkpoint checkpoint, const std::filesystem::path& file, int t
   restore_optimizer(file, model_.parameters(), *optimizer_);
 }
 
-Trainer::Trainer(const std::filesystem::path& checkpoint, int threads)
-    : Trainer(load_checkpoint(checkpoint), checkpoint, threads) {}
+Trainer::Trainer(const std::filesystem::path& checkpoint, const Workers& workers)
+    : Trainer(load_checkpoint(checkpoint), checkpoint, workers) {}
+
+void Trainer::restore(Snapshot snapshot) {
+  require(snapshot.values.count() == model_.parameters().count(),
+          "[train] expected a state of {} parameters, got {}", model_.parameters().count(),
+          snapshot.values.count());
+  std::ranges::copy(snapshot.values.values(), model_.parameters().change().begin());
+  optimizer_->restore(snapshot.updates, std::move(snapshot.averages));
+  step_ = snapshot.step;
+}
 
 Variable Trainer::loss_of(Tape& tape, const Batch& batch, Index index, const Watch& watch) const {
   const Index first = index * config_.train.shard;
@@ -94,27 +112,36 @@ Variable Trainer::loss_of(Tape& tape, const Batch& batch, Index index, const Wat
 }
 
 Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile* profile) const {
-  std::vector<ShardResult> shards(static_cast<std::size_t>(shards_in(batch)));
-  parallel_for(shards_in(batch), threads_, [&](Index index) {
+  const Index all = shards_of(batch.size());
+  const ShardRange own = owned_shards(all, ranks().rank(), ranks().count());
+  std::vector<ShardResult> shards(static_cast<std::size_t>(own.count()));
+  parallel_for(own.count(), threads(), [&](Index index) {
     ShardResult& shard = shards[static_cast<std::size_t>(index)];
     const Index operations_before = gemm_operations();
     Tape tape(profile == nullptr ? nullptr : &shard.profile);
-    const Variable sum = loss_of(tape, batch, index);
-    if (!std::isfinite(sum.item())) fail_at("loss", fault_in(batch, index));
+    const Variable sum = loss_of(tape, batch, own.first + index);
     shard.loss = static_cast<double>(sum.item());
-    shard.gradients = tape.backward(sum);
+    if (std::isfinite(shard.loss)) shard.gradients = tape.backward(sum);
     shard.operations = gemm_operations() - operations_before;
   });
   Laps laps(profile);
-  for (const ShardResult& shard : shards) {
-    report.loss += shard.loss;
-    report.operations += shard.operations;
+  const ShardNumbers numbers = gathered(shards, all, ranks());
+  report.operations = numbers.operations;
+  for (const double loss : numbers.losses) report.loss += loss;
+  // Every rank comes to the same finding, and none waits for another.
+  const auto broken =
+      std::ranges::find_if_not(numbers.losses, [](double loss) { return std::isfinite(loss); });
+  if (broken != numbers.losses.end()) fail_at("loss", fault_in(batch, broken - numbers.losses.begin()));
+  std::vector<Gradients> sets;
+  for (ShardResult& shard : shards) {
+    sets.push_back(std::move(shard.gradients));
     if (profile != nullptr) profile->add(shard.profile);
   }
-  report.gradient_norm = add_in_tree(shards, threads_);
+  GradientSum sum = sum_in_tree(std::move(sets), all, model_.parameters().count(), workers_);
+  report.gradient_norm = sum.norm;
   laps.add_forward("reduce");
   if (!std::isfinite(report.gradient_norm)) fail_at("gradient", fault_in(batch, 0));
-  return std::move(shards.front().gradients);
+  return std::move(sum.gradients);
 }
 
 Edits Trainer::interventions() const { return interventions_at(config_, step_); }
@@ -123,7 +150,7 @@ std::string Trainer::fault_in(const Batch& batch, Index first_shard) const {
   if (const Parameters::Entry* broken = model_.parameters().first_not_finite())
     return fmt::format("shard {}: the update before left a number in {} that is not finite", first_shard,
                        broken->name);
-  for (Index index = first_shard; index < shards_in(batch); ++index) {
+  for (Index index = first_shard; index < shards_of(batch.size()); ++index) {
     Tape tape;
     tape.look_for_fault();
     FaultFinder finder(tape);
@@ -139,8 +166,8 @@ void Trainer::fail_at(const char* what, const std::string& fault) const {
                           what, step_ + 1, fault));
 }
 
-Index Trainer::shards_in(const Batch& batch) const {
-  return (batch.size() + config_.train.shard - 1) / config_.train.shard;
+Index Trainer::shards_of(Index sequences) const {
+  return (sequences + config_.train.shard - 1) / config_.train.shard;
 }
 
 Trainer::StepReport Trainer::advance(Profile* profile) {
@@ -154,7 +181,7 @@ Trainer::StepReport Trainer::advance(Profile* profile) {
   report.learning_rate = scheduled_rate(config_.train, step_);
   optimizer_->set_learning_rate(report.learning_rate);
   optimizer_->step(model_.parameters(), gradients,
-                   {.scale = clip_scale(report.gradient_norm, config_.train.clip), .threads = threads_});
+                   {.scale = clip_scale(report.gradient_norm, config_.train.clip), .threads = threads()});
   laps.add_forward("optimizer");
   ++step_;
   return report;

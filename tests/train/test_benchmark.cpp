@@ -13,7 +13,7 @@ using namespace tapehead::testing;
 
 TEST_CASE("a benchmark times as many steps as asked for, and counts what one step does") {
   const Config config = tiny_config();
-  const Benchmark result = benchmark(config, {.threads = 2, .steps = 3});
+  const Benchmark result = benchmark(config, {.workers = 2, .steps = 3});
   CHECK(result.steps == 3);
   CHECK(result.profiled_steps == 3);
   CHECK(result.tokens == 7 * 12);
@@ -44,13 +44,13 @@ TEST_CASE(
   for (const char* name : {"batch", "reduce", "optimizer"}) CHECK(expected[name] == 2);
 
   std::map<std::string, Index> counted;
-  const Benchmark result = benchmark(config, {.threads = 2, .steps = 2});
+  const Benchmark result = benchmark(config, {.workers = 2, .steps = 2});
   for (const Profile::Entry& entry : result.profile.entries()) counted[std::string(entry.name)] = entry.calls;
   CHECK(counted == expected);
 }
 
 TEST_CASE("without a number of steps a benchmark goes on for its time, and at least three steps") {
-  const Benchmark result = benchmark(tiny_config(), {.threads = 1, .seconds = 0});
+  const Benchmark result = benchmark(tiny_config(), {.workers = 1, .seconds = 0});
   CHECK(result.steps == 3);
   CHECK(result.profiled_steps == 3);
 }
@@ -60,7 +60,7 @@ TEST_CASE("a benchmark refuses what cannot be run") {
                        "[benchmark] expected seconds and steps of at least 0, got -1 and 0", Error);
   CHECK_THROWS_WITH_AS(benchmark(tiny_config(), {.steps = -2}),
                        "[benchmark] expected seconds and steps of at least 0, got 2 and -2", Error);
-  CHECK_THROWS_AS(benchmark(tiny_config(), {.threads = 0, .steps = 1}), Error);
+  CHECK_THROWS_AS(benchmark(tiny_config(), {.workers = 0, .steps = 1}), Error);
   Config config = tiny_config();
   config.model.heads = 3;
   CHECK_THROWS_AS(benchmark(config, {.steps = 1}), UsageError);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tapehead/base/number.h"
+#include "tapehead/base/ranks.h"
 
 namespace tapehead::app {
 
@@ -47,8 +48,10 @@ class Arguments {
   /// All of them, at least one; throws UsageError as positional().
   std::vector<std::string> positionals() const;
   bool has_positional() const { return has(kPositional); }
-  /// The value of --threads: by default as many as the machine runs at once.
+  /// The value of --threads: by default as many as run at once, shared out over the ranks on this machine.
   int threads() const;
+  /// These threads, and the ranks of this job.
+  Workers workers() const { return {threads(), Ranks::of_this_job()}; }
   void add_threads(const std::string& remark = "the results do not depend on it");
   void add_json();
 

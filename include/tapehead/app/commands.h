@@ -36,6 +36,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(const Words& words);
+  bool joint = false;  ///< several ranks of a job may work on it together
 };
 
 /// All of them, in the order in which a newcomer meets them.

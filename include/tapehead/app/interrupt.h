@@ -3,8 +3,9 @@
 
 namespace tapehead::app {
 
-/// From here on SIGINT and SIGTERM are taken as that wish.
-void watch_for_interrupt();
+/// From here on SIGINT and SIGTERM are taken as that wish, and SIGUSR1, which mpirun and Slurm pass on.
+/// Unless `quiet`, the first is answered with a word on standard error.
+void watch_for_interrupt(bool quiet = false);
 bool interrupt_wished();
 
 }  // namespace tapehead::app

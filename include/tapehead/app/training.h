@@ -13,7 +13,16 @@ struct Job {
 };
 
 /// Trains to the config's last step, telling what is done, and how to go on if it was stopped. Returns the
-/// exit status.
+/// exit status. The trainer has started together with those of the other ranks.
 int train_job(Job& job);
+
+/// What the other ranks do meanwhile.
+int follow_job(Trainer& trainer);
+
+/// What they do where rank 0 has the config, in a run that is there.
+int follow_rank_0(const Workers& workers);
+
+/// As start_together, on rank 0, which says what there is to warn of.
+void start_job(Trainer& trainer);
 
 }  // namespace tapehead::app

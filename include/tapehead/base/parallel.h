@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "tapehead/base/number.h"
 
@@ -21,7 +22,9 @@ void for_each_chunk(Index count, int threads, const std::function<void(Index, In
 /// The sum of part(begin, end) over the same chunks, added up in their order.
 double sum_over_chunks(Index count, int threads, const std::function<double(Index, Index)>& part);
 
-/// The number of threads this machine runs at once.
+/// The processors that this process may run on, by their numbers; empty where the system does not say.
+std::vector<int> usable_processors();
+/// The number of threads that run at once here.
 int hardware_threads();
 
 }  // namespace tapehead

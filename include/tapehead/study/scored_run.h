@@ -16,7 +16,7 @@ std::vector<std::string> head_columns();
 
 /// As resume_run; throws Error too if the run's heads.csv is gone, which would then begin in the middle, or
 /// has other columns.
-Trainer resume_scored_run(const RunDirectory& run, int threads);
+Trainer resume_scored_run(const RunDirectory& run, const Workers& workers);
 
 /// Every head's scores at the evaluation just made.
 using ScoresObserver = std::function<void(const std::vector<HeadScores>&)>;

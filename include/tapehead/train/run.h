@@ -29,7 +29,7 @@ struct RunObserver {
 /// and step, so it goes on to the bit. A run without a checkpoint begins again. Throws UsageError if
 /// config.toml is no longer what the checkpoint was made with, and Error, saying from where one could go on
 /// instead, if the checkpoint cannot be read.
-Trainer resume_run(const RunDirectory& run, int threads);
+Trainer resume_run(const RunDirectory& run, const Workers& workers);
 
 /// Trains to the config's last step, writing metrics.csv and checkpoints as the config says, and before them
 /// floors.csv, which stays as it is where it is there already. Returns false if
