@@ -9,12 +9,13 @@ namespace tapehead::app {
 namespace {
 
 volatile std::sig_atomic_t wished = 0;
-volatile std::sig_atomic_t answered = 1;
+volatile std::sig_atomic_t answered = 0;
 
 void on_signal(int signal) {
   wished = 1;
   std::signal(signal, SIG_DFL);
-  if (answered == 0) return;
+  if (answered != 0) return;
+  answered = 1;
   constexpr char notice[] = "\nfinishing what was begun; once more to stop at once\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, notice, sizeof(notice) - 1);
 }
@@ -22,7 +23,7 @@ void on_signal(int signal) {
 }  // namespace
 
 void watch_for_interrupt(bool quiet) {
-  answered = quiet ? 0 : 1;
+  answered = quiet ? 1 : 0;
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) std::signal(signal, on_signal);
 }
 

@@ -2,7 +2,7 @@
 # What the scripts beside this one share: a scratch folder to run the program in, and checks that name what
 # fails and go on. To be sourced, with the program's path; `finish` is a script's last line.
 set -euo pipefail
-if [ $# -ne 1 ]; then
+if [ $# -lt 1 ]; then
   echo "usage: $0 TAPEHEAD" >&2
   exit 2
 fi

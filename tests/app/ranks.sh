@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# Several processes that train one model, started by mpirun as on a cluster, more of them than there are cores.
+#   tests/app/ranks.sh TAPEHEAD TAPEHEAD_WITH_MPI|none
+set -euo pipefail
+program_with_mpi=${2:-none}
+[ "$program_with_mpi" = none ] || program_with_mpi=$(realpath "$program_with_mpi")
+# shellcheck source=tests/app/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+
+if [ "$program_with_mpi" = none ] || ! command -v mpirun > /dev/null; then
+  echo "SKIPPED: Open MPI is not installed, so nothing was trained on several processes (.ci/packages mpi)"
+  exit 77
+fi
+# Continuous integration is root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+launch=(mpirun --oversubscribe --bind-to none)
+
+# As `expect`, for mpirun's own words.
+expect_of_mpirun() {
+  local wanted=$1 status=0
+  shift
+  call="mpirun $*"
+  "${launch[@]}" "$@" > out 2> err < /dev/null || status=$?
+  [ "$status" -eq "$wanted" ] || fail "$call: expected status $wanted, got $status: $(head -c 500 err)"
+}
+# The program as so many ranks.
+joint() {
+  local wanted=$1 count=$2
+  shift 2
+  expect_of_mpirun "$wanted" -n "$count" "$program_with_mpi" "$@"
+}
+# Two runs, one of which was perhaps stopped on the way, have the same tables and the same last checkpoint.
+same_run() {
+  same_metrics "$1" "$2"
+  for file in config.toml heads.csv floors.csv "checkpoints/step-$3.safetensors"; do same_file "$1/$file" "$2/$file"; done
+}
+until_there() {
+  while kill -0 "$running" 2> /dev/null; do
+    [ ! -e "$1" ] || return 0
+    sleep 0.05
+  done
+  fail "$call: $1 did not come"
+}
+
+# The same bits, however the shards fall: one a rank, two, unequal, or none for some.
+settings=(--set train.shard=1 --set model.dropout=0.1 --set train.ring_snapshots=3 --set train.ring_interval=5 --set train.batch=6)
+expect 0 train tiny.toml --out alone "${settings[@]}"
+for ranks in 1 2 3 4 8; do
+  joint 0 "$ranks" train tiny.toml --out "ranks-$ranks" "${settings[@]}" --threads 1
+  same_run alone "ranks-$ranks" 000020
+  check "$ranks ranks: expected the files of one process" cmp <(cd alone && find . | sort) <(cd "ranks-$ranks" && find . | sort)
+  for file in alone/checkpoints/*; do same_file "$file" "ranks-$ranks/checkpoints/$(basename "$file")"; done
+done
+says "warning: 2 of 8 ranks have nothing to train: a batch of 6 has 6 shards of 1 (train.shard)"
+says "on 8 ranks of 1 thread, into ranks-8"
+check "8 ranks: expected each line once" test "$(grep -c 'done: loss' err)" -eq 1
+joint 0 2 train tiny.toml --out two-threads "${settings[@]}" --threads 2
+same_run alone two-threads 000020
+
+# A build with MPI is an ordinary program where nobody started several.
+call="tapehead with MPI, alone"
+check "$call: expected it to train" "$program_with_mpi" train tiny.toml --out one "${settings[@]}"
+same_run alone one 000020
+check_not "the program without MPI: expected no MPI in it" grep -q libmpi "$program"
+
+# A run that was stopped goes on, on any number of ranks, and so does a fork.
+for signal in INT TERM USR1; do
+  rm -rf stopped
+  call="mpirun, sent SIG$signal"
+  "${launch[@]}" -n 3 "$program_with_mpi" train tiny.toml --out stopped "${settings[@]}" --set train.steps=100000 \
+    --set train.checkpoint_interval=100000 > out 2> err < /dev/null &
+  running=$!
+  until_there stopped/metrics.csv
+  kill -s "$signal" "$running" || true
+  status=0
+  wait "$running" || status=$?
+  running=
+  check "$call: expected status 1, got $status" test "$status" -eq 1
+  says "which is saved; go on with: tapehead train --resume stopped"
+done
+joint 0 2 fork alone --step 8 --out forked-jointly
+expect 0 fork alone --step 8 --out forked
+same_run forked forked-jointly 000020
+joint 0 3 train --resume forked
+says "forked is finished already"
+
+# A rank that dies ends the job, whichever it is. What was saved goes on to the bits of a run that nobody disturbed.
+long=("${settings[@]}" --set train.ring_snapshots=0 --set train.steps=3000 --set train.checkpoint_interval=10 --set train.evaluation_interval=50)
+expect 0 train tiny.toml --out undisturbed "${long[@]}"
+for victim in 2 0; do
+  rm -rf killed
+  call="rank $victim killed"
+  "${launch[@]}" -n 3 "$program_with_mpi" train tiny.toml --out killed "${long[@]}" > out 2> err < /dev/null &
+  running=$!
+  until_there killed/checkpoints/step-000010.safetensors
+  for process in $(pgrep --parent "$running"); do
+    ! grep -qz "^OMPI_COMM_WORLD_RANK=$victim\$" "/proc/$process/environ" 2> /dev/null || kill -KILL "$process"
+  done
+  status=0
+  wait "$running" || status=$?
+  running=
+  check "$call: expected mpirun to fail, got $status" test "$status" -ne 0
+  says "rank $victim with PID"
+  check_not "$call: expected the run to be cut short" test -e killed/checkpoints/step-003000.safetensors
+  if [ "$victim" -ne 0 ]; then says "go on from step" "with tapehead train --resume killed"; fi
+  joint 0 2 train --resume killed
+  same_run undisturbed killed 003000
+done
+
+# A rank with another config, data or program is refused before anything is written; and where it fails alone, so.
+refused() {
+  expect_of_mpirun 2 -n 1 "$program_with_mpi" train "${first[@]}" --out refused : -n 1 "${second[@]}" --out refused
+  says "${words[@]}"
+  check_not "$call: expected no run" test -e refused
+}
+first=(tiny.toml)
+second=("$program_with_mpi" train tiny.toml --set train.batch=7)
+words=("error: [ranks] rank 1 on " " has another config: train.batch is 7 there and 5 on rank 0")
+refused
+second=("$program_with_mpi" train nothing.toml)
+words=("error: rank 1 on " "nothing.toml: no such file")
+refused
+cp "$program_with_mpi" other-build
+echo >> other-build
+second=(./other-build train tiny.toml)
+words=("error: [ranks] rank 1 on " ", build ")
+refused
+# The same names, and other texts: as on two machines.
+mkdir here there
+printf 'the cat sat on the mat. %.0s' $(seq 50) > here/text.txt
+printf 'the cat sat on the hat. %.0s' $(seq 50) > there/text.txt
+cat > text.toml <<'TOML'
+[model]
+context = 16
+width = 8
+[task]
+name = "text"
+file = "text.txt"
+length = 16
+TOML
+cp text.toml here/text.toml
+cp text.toml there/text.toml
+call="ranks with other texts"
+status=0
+"${launch[@]}" -n 1 --wdir "$scratch/here" "$program_with_mpi" train text.toml --out "$scratch/refused" : \
+  -n 1 --wdir "$scratch/there" "$program_with_mpi" train text.toml --out "$scratch/refused" > out 2> err || status=$?
+check "$call: expected status 2, got $status: $(head -c 500 err)" test "$status" -eq 2
+says "has other data: text.txt or its tokenizer is not what it is on rank 0"
+
+# Wrong calls, and what is no work for several.
+joint 2 2 train tiny.toml --out wrong --set train.bach=3
+says "error: --set train.bach=3: unknown key train.bach; the nearest is train.batch"
+check "expected one error, got: $(cat err)" test "$(grep -c '^error' err)" -eq 1
+joint 2 2 train tiny.toml --out alone
+says "alone holds a run already"
+joint 2 2 eval alone
+says "eval works in one process; start it without mpirun"
+expect_of_mpirun 2 -n 2 "$program" train tiny.toml --out wrong
+says "this tapehead was built without MPI; build it with" "-DTAPEHEAD_MPI=ON"
+check_not "expected no run from wrong calls" test -e wrong
+
+# What a step sends is counted: each of two ranks half of the parameters, twice, and three shards' losses.
+joint 0 2 bench tiny.toml --steps 3 --json
+parameters=$("$program" inspect tiny.toml --json | "${python:-python3}" -c 'import json, sys; print(json.load(sys.stdin)["parameter_count"])') ||
+  parameters=0
+[ "$parameters" -eq 0 ] || is_json "(d['ranks'], [c['what'] for c in d['communication']], [c['bytes'] for c in d['communication']]) ==
+  (2, ['losses', 'gradient sums', 'summed gradients'], [32, 4 * $parameters // 2, 4 * $parameters // 2])"
+joint 0 2 bench tiny.toml --steps 3
+prints "on 2 ranks of 1 thread" "rank 0 sends"
+finish
