@@ -1,17 +1,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <iostream>
+#include <optional>
 
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
-#include "tapehead/app/formation_text.h"
 #include "tapehead/app/interrupt.h"
+#include "tapehead/app/sweep_output.h"
 #include "tapehead/app/sweep_progress.h"
-#include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
-#include "tapehead/report/figures.h"
-#include "tapehead/study/sweep_table.h"
+#include "tapehead/study/joint_sweep.h"
 #include "tapehead/train/config_reader.h"
 
 namespace tapehead::app {
@@ -20,8 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index kMostSeeds = 100000;
+constexpr Index kMostRuns = 100000;
 constexpr Index kMostJobs = 1024;
+
+constexpr const char* kEpilogue =
+    "\n"
+    "With --grid every seed is trained at every point of a grid, into DIR/heads=2_width=64/seed-1 and so "
+    "on:\n"
+    "  tapehead sweep configs/induction.toml --seeds 5 --grid model.heads=1,2,4 --grid model.width=32,64\n"
+    "\n"
+    "DIR/sweep.csv has a row a run. Every run is ablated, into its own ablation.csv.\n"
+    "\n"
+    "Several machines: under mpirun ranks take runs from one queue; as an array of jobs, each does its "
+    "part:\n"
+    "  sbatch --array=0-9 --wrap 'tapehead sweep CONFIG --index $SLURM_ARRAY_TASK_ID --of 10 --jobs 1'\n"
+    "Jobs that died are simply started again.\n";
 
 Arguments sweep_arguments() {
   Arguments arguments(
@@ -30,13 +41,20 @@ Arguments sweep_arguments() {
       "one thread each, into DIR/seed-1 and so on. Finished runs that are there are kept, stopped "
       "ones gone on with.",
       "CONFIG");
+  const auto several = [] { return cxxopts::value<std::vector<std::string>>(); };
   arguments.options()("seeds", "how many seeds", cxxopts::value<std::string>()->default_value("20"), "N");
+  arguments.options()("grid", "train with each of these values of a field; may be repeated", several(),
+                      "table.key=value,value,...");
   arguments.options()("jobs", "how many runs at once (default: as many as there are cores)",
                       cxxopts::value<std::string>(), "N");
-  arguments.options()("set", "another value for one field of the config; may be repeated",
-                      cxxopts::value<std::vector<std::string>>(), "table.key=value");
+  arguments.options()("index", "do only this part of the runs, from 0 to N - 1 of --of N",
+                      cxxopts::value<std::string>(), "K");
+  arguments.options()("of", "how many parts --index tells of", cxxopts::value<std::string>(), "N");
+  arguments.options()("set", "another value for one field of the config; may be repeated", several(),
+                      "table.key=value");
   arguments.options()("out", "the folder of the runs (default: runs/, the config's name, and -sweep)",
                       cxxopts::value<std::string>(), "DIR");
+  arguments.epilogue(kEpilogue);
   return arguments;
 }
 
@@ -53,71 +71,98 @@ fs::path folder_of(const Arguments& arguments) {
   return arguments.text("out");
 }
 
-Config config_of(const Arguments& arguments) {
-  for (const std::string& setting : arguments.texts("set"))
-    for (const char* field : {"train.initialisation_seed", "train.data_seed", "train.dropout_seed"})
-      if (override_name(setting) == field)
-        throw UsageError(fmt::format("--set {}: a sweep sets this seed itself", setting));
-  return read_config(arguments.positional(), arguments.texts("set"));
+void refuse_seeds(const char* option, const std::string& setting) {
+  for (const char* field : {"train.initialisation_seed", "train.data_seed", "train.dropout_seed"})
+    if (override_name(setting) == field)
+      throw UsageError(fmt::format("--{} {}: a sweep sets this seed itself", option, setting));
 }
 
-std::vector<SweepResult> train(const std::vector<Setting>& settings, int jobs) {
-  SweepProgress progress(settings.size(), settings.front().config.train.steps);
-  watch_for_interrupt();
-  return run_sweep(
-      settings, jobs,
-      {.reached = [&](std::size_t run, Index step) { progress.reached(run, step); },
-       .ended =
-           [&](std::size_t run, const SweepResult& result) {
-             progress.ended(run, result.status == RunStatus::finished);
-             if (result.status == RunStatus::failed)
-               progress.warn(fmt::format("{} failed: {}", settings[run].path.string(), result.failure));
-           },
-       .should_stop = interrupt_wished});
-}
-
-/// The table, the figure, and the quartiles over the runs that are finished.
-void report(const std::vector<Setting>& settings, const std::vector<SweepResult>& results,
-            const fs::path& folder) {
-  const std::vector<std::optional<FormationReport>> reports = sweep_reports(settings);
-  const fs::path table = folder / "sweep.csv";
-  sweep_table(settings, results, reports).write(table);
-  std::vector<FormationReport> finished;
-  std::vector<RunDirectory> runs;
-  for (std::size_t run = 0; run < settings.size(); ++run) {
-    if (results[run].status != RunStatus::finished || !reports[run]) continue;
-    finished.push_back(*reports[run]);
-    runs.push_back(RunDirectory::open(settings[run].path));
+std::vector<GridAxis> axes_of(const Arguments& arguments) {
+  std::vector<GridAxis> axes;
+  for (const std::string& text : arguments.texts("grid")) {
+    refuse_seeds("grid", text);
+    axes.push_back(read_axis(text));
+    for (const std::string& setting : arguments.texts("set"))
+      if (override_name(setting) == axes.back().field)
+        throw UsageError(fmt::format("--set {}: --grid sweeps this field", setting));
   }
-  if (finished.empty()) return;
-  if (task_kind(settings.front().config.task.name).repeats) std::cout << quartiles_text(finished) << "\n";
-  std::cout << table.string() << "\n";
-  for (const fs::path& figure : draw_curves(runs, folder / "figures")) std::cout << figure.string() << "\n";
+  return axes;
 }
 
-/// The exit status, once what is amiss is said.
-int status_of(const std::vector<Setting>& settings, const std::vector<SweepResult>& results) {
-  const auto count = [&](RunStatus status) {
-    return std::ranges::count(results, status, [](const SweepResult& result) { return result.status; });
-  };
-  for (std::size_t run = 0; run < results.size(); ++run)
-    if (results[run].status == RunStatus::failed)
-      spdlog::error("{}: {}", settings[run].path.string(), results[run].failure);
-  if (const auto failed = count(RunStatus::failed); failed > 0)
-    spdlog::error("{} of {} runs failed", failed, results.size());
-  if (const auto stopped = count(RunStatus::stopped); stopped > 0)
-    spdlog::warn(
-        "stopped with {} of {} runs done, the others saved where they stood; the same command goes on",
-        count(RunStatus::finished), results.size());
-  return count(RunStatus::finished) == static_cast<std::ptrdiff_t>(results.size()) ? 0 : 1;
+std::vector<Setting> settings_of(const Arguments& arguments, const fs::path& folder) {
+  const std::vector<std::string> set = arguments.texts("set");
+  for (const std::string& setting : set) refuse_seeds("set", setting);
+  const Index seeds = number_at_most(arguments, "seeds", kMostRuns);
+  const std::vector<GridPoint> points =
+      grid_points(axes_of(arguments), static_cast<std::size_t>(kMostRuns / seeds));
+  return grid_settings(points, seeds, folder, [&](std::span<const std::string> point) {
+    std::vector<std::string> overrides = set;
+    overrides.insert(overrides.end(), point.begin(), point.end());
+    return read_config(arguments.positional(), overrides);
+  });
 }
 
-/// The sweep's folder, made and locked: two programs would each write a table of what it saw.
-FolderLock held(const fs::path& folder) {
+/// The runs that this job is to do; all of them unless it is one of several.
+std::vector<std::size_t> part_of(const Arguments& arguments, std::size_t runs) {
+  if (!arguments.has("of") && !arguments.has("index")) return array_part(runs, 0, 1);
+  if (!arguments.has("of") || !arguments.has("index"))
+    throw UsageError("--index and --of go together, as in --index 0 --of 10");
+  const Index of = number_at_most(arguments, "of", kMostRuns);
+  const Index index = arguments.number("index", 0);
+  if (index >= of)
+    throw UsageError(fmt::format("--index: expected 0 to {} of {}, got {}", of - 1, of, index));
+  return array_part(runs, index, of);
+}
+
+int jobs_of(const Arguments& arguments, const Ranks& ranks) {
+  if (!arguments.has("jobs")) return ranks.threads_each();
+  if (!ranks.alone())
+    throw UsageError("--jobs does not go with mpirun: every rank trains one run at a time; start more ranks");
+  return static_cast<int>(number_at_most(arguments, "jobs", kMostJobs));
+}
+
+std::vector<SweepResult> train(const std::vector<Setting>& settings, int jobs, Ranks& ranks) {
+  std::vector<Index> last_steps;
+  for (const Setting& setting : settings) last_steps.push_back(setting.config.train.steps);
+  SweepProgress progress(std::move(last_steps));
+  watch_for_interrupt();
+  const SweepObserver observer{
+      .reached = [&](std::size_t run, Index step) { progress.reached(run, step); },
+      .ended =
+          [&](std::size_t run, const SweepResult& result) {
+            progress.ended(run, result.status == RunStatus::finished);
+            if (result.status == RunStatus::failed)
+              progress.warn(fmt::format("{} failed: {}", settings[run].path.string(), result.failure));
+          },
+      .should_stop = interrupt_wished};
+  return ranks.alone() ? run_sweep(settings, jobs, observer) : run_joint_sweep(settings, ranks, observer);
+}
+
+/// What a rank other than 0 does.
+int follow(const std::vector<Setting>& settings, Ranks& ranks) {
+  watch_for_interrupt(true);
+  run_joint_sweep(settings, ranks, {.should_stop = interrupt_wished});
+  return interrupt_wished() ? 1 : 0;
+}
+
+void announce(const std::vector<Setting>& settings, const std::vector<Setting>& mine, int at_once,
+              const fs::path& folder) {
+  const Config& config = settings.front().config;
+  const std::string part =
+      mine.size() == settings.size() ? "" : fmt::format(", of which this job does {},", mine.size());
+  spdlog::info("{} run{} of {} steps{} {} at once, into {}", settings.size(), settings.size() == 1 ? "" : "s",
+               config.train.steps, part.empty() ? "," : part,
+               std::min<std::size_t>(mine.size(), static_cast<std::size_t>(at_once)), folder.string());
+  if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
+      !warning.empty())
+    spdlog::warn(warning);
+}
+
+/// The sweep's folder, which is made where it is missing.
+void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error(fmt::format("[sweep] cannot make {}: {}", folder.string(), error.message()));
-  return FolderLock(folder);
 }
 
 }  // namespace
@@ -125,22 +170,29 @@ FolderLock held(const fs::path& folder) {
 int sweep_command(const Words& words) {
   Arguments arguments = sweep_arguments();
   if (!arguments.parse(words)) return 0;
+  Ranks& ranks = Ranks::of_this_job();
   const fs::path folder = folder_of(arguments);
-  const Config config = config_of(arguments);
-  const std::vector<Setting> settings =
-      seed_settings(config, number_at_most(arguments, "seeds", kMostSeeds), folder);
-  const int jobs = arguments.has("jobs") ? static_cast<int>(number_at_most(arguments, "jobs", kMostJobs))
-                                         : hardware_threads();
-  spdlog::info("{} run{} of {} steps, {} at once, into {}", settings.size(), settings.size() == 1 ? "" : "s",
-               config.train.steps, std::min<std::size_t>(settings.size(), static_cast<std::size_t>(jobs)),
-               folder.string());
-  if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
-      !warning.empty())
-    spdlog::warn(warning);
-  const FolderLock lock = held(folder);
-  const std::vector<SweepResult> results = train(settings, jobs);
-  const int status = status_of(settings, results);
-  report(settings, results, folder);
+  const std::vector<Setting> settings = settings_of(arguments, folder);
+  const std::vector<std::size_t> part = part_of(arguments, settings.size());
+  const int jobs = jobs_of(arguments, ranks);
+  std::vector<Setting> mine;
+  for (const std::size_t run : part) mine.push_back(settings[run]);
+  if (!ranks.leads()) return follow(mine, ranks);
+
+  announce(settings, mine, ranks.alone() ? jobs : ranks.count(), folder);
+  make_folder(folder);
+  const bool others_go_on = arguments.has("of");
+  // Two programs would each write a table of what it saw; jobs of one sweep write it in turn, when they end.
+  std::optional<FolderLock> lock;
+  if (!others_go_on) lock.emplace(folder);
+  const std::vector<SweepResult> trained = train(mine, jobs, ranks);
+  const int status = status_of_sweep(mine, trained);
+  if (others_go_on) lock.emplace(folder, FolderLock::IfTaken::wait);
+  std::vector<SweepResult> results(settings.size());
+  for (std::size_t i = 0; i < part.size(); ++i) results[part[i]] = trained[i];
+  for (std::size_t run = 0; run < settings.size(); ++run)
+    if (!std::ranges::binary_search(part, run)) results[run] = standing_result(settings[run]);
+  report_sweep(settings, results, folder, others_go_on);
   return status;
 }
 

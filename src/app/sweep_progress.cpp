@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "tapehead/app/table.h"
 
@@ -15,8 +17,11 @@ constexpr Index kNotBegun = -1;
 
 }  // namespace
 
-SweepProgress::SweepProgress(std::size_t runs, Index steps)
-    : steps_(steps), line_(std::chrono::seconds(10)), at_(runs, kNotBegun), over_(runs, false) {}
+SweepProgress::SweepProgress(std::vector<Index> last_steps)
+    : last_steps_(std::move(last_steps)),
+      line_(std::chrono::seconds(10)),
+      at_(last_steps_.size(), kNotBegun),
+      over_(last_steps_.size(), false) {}
 
 void SweepProgress::reached(std::size_t run, Index step) {
   const std::lock_guard lock(mutex_);
@@ -29,7 +34,8 @@ void SweepProgress::ended(std::size_t run, bool finished) {
   const std::lock_guard lock(mutex_);
   over_[run] = true;
   if (!finished) return;
-  at_[run] = steps_;
+  if (at_[run] != kNotBegun) trained_ += last_steps_[run] - at_[run];
+  at_[run] = last_steps_[run];
   ++finished_;
   if (!line_.on_terminal() || finished_ == at_.size()) show();
 }
@@ -44,7 +50,7 @@ std::optional<double> SweepProgress::time_left() const {
   if (trained_ == 0) return {};
   Index left = 0;
   for (std::size_t run = 0; run < at_.size(); ++run)
-    if (!over_[run]) left += steps_ - std::max<Index>(0, at_[run]);
+    if (!over_[run]) left += last_steps_[run] - std::max<Index>(0, at_[run]);
   const double seconds = std::chrono::duration<double>(StatusLine::Clock::now() - start_).count();
   return seconds / static_cast<double>(trained_) * static_cast<double>(left);
 }
@@ -52,7 +58,7 @@ std::optional<double> SweepProgress::time_left() const {
 void SweepProgress::show() {
   Index done = 0;
   for (const Index step : at_) done += std::max<Index>(0, step);
-  const Index all = steps_ * static_cast<Index>(at_.size());
+  const Index all = std::accumulate(last_steps_.begin(), last_steps_.end(), Index{0});
   const std::optional<double> left = time_left();
   line_.show(static_cast<double>(done) / static_cast<double>(all),
              fmt::format("{} of {} runs done  step {}/{}{}", finished_, at_.size(), grouped(done),

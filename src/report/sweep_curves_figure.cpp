@@ -16,7 +16,7 @@ namespace {
 // Pixels.
 constexpr int kGap = 22;  // between the panels
 constexpr PlotHeights kPlots{kXAxis, 440, 200};
-constexpr Index kColours = 6;  // until they begin anew, with another dash
+constexpr Index kColours{kMostCurveSweeps};  // until they begin anew, with another dash
 constexpr std::string_view kAccuracy = "accuracy_induction";
 constexpr std::string_view kLoss = "loss";
 

@@ -1,9 +1,11 @@
 #include "tapehead/study/sweep.h"
 
 #include <new>
+#include <set>
 
 #include "tapehead/base/parallel.h"
 #include "tapehead/base/require.h"
+#include "tapehead/study/ablated_run.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/config_fields.h"
 
@@ -11,17 +13,17 @@ namespace tapehead {
 
 namespace {
 
-/// What went wrong, where the library's own words are enough; our own mistakes are not a run's failure.
+/// What went wrong, where the library's own words are not enough.
 std::string in_words(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "not enough memory";
   return error.what();
 }
 
-SweepResult result_of(const Setting& setting, const RunObserver& observer,
-                      const std::function<void(const Trainer&)>& started) {
+/// What `finishes` comes to; our own mistakes are not a run's failure.
+template <class Finishes>
+SweepResult result_of(const Finishes& finishes) {
   try {
-    const bool finished = complete_run(setting, 1, observer, started);
-    return {.status = finished ? RunStatus::finished : RunStatus::stopped};
+    return {.status = finishes() ? RunStatus::finished : RunStatus::stopped};
   } catch (const InternalError&) {
     throw;
   } catch (const std::exception& error) {
@@ -39,6 +41,24 @@ std::vector<Setting> seed_settings(const Config& config, Index seeds, const std:
     TrainConfig& train = setting.config.train;
     train.initialisation_seed = train.data_seed = train.dropout_seed = static_cast<std::uint64_t>(seed);
     settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+std::vector<Setting> grid_settings(std::span<const GridPoint> points, Index seeds,
+                                   const std::filesystem::path& folder, const ConfigOf& config_of) {
+  std::vector<Setting> settings;
+  std::set<std::string> names;
+  for (const GridPoint& point : points) {
+    const std::string name = folder_name(point);
+    if (!names.insert(name).second)
+      throw UsageError(fmt::format("--grid: two settings would have the same folder {}", name));
+    std::vector<std::string> overrides;
+    for (const GridValue& value : point) overrides.push_back(value.text());
+    for (Setting& setting : seed_settings(config_of(overrides), seeds, folder / name)) {
+      setting.point = point;
+      settings.push_back(std::move(setting));
+    }
   }
   return settings;
 }
@@ -93,6 +113,27 @@ std::string_view name_of(RunStatus status) {
   return "";
 }
 
+std::vector<std::size_t> array_part(std::size_t runs, Index index, Index of) {
+  require(of >= 1 && index >= 0 && index < of, "[sweep] expected a job from 0 to {}, got {}", of - 1, index);
+  std::vector<std::size_t> part;
+  for (auto run = static_cast<std::size_t>(index); run < runs; run += static_cast<std::size_t>(of))
+    part.push_back(run);
+  return part;
+}
+
+SweepResult complete_setting(const Setting& setting, const RunObserver& observer,
+                             const std::function<void(const Trainer&)>& started) {
+  return result_of([&] {
+    if (!complete_run(setting, 1, observer, started)) return false;
+    ablate_run(RunDirectory::open(setting.path), 1);
+    return true;
+  });
+}
+
+SweepResult standing_result(const Setting& setting) {
+  return result_of([&] { return is_finished(setting); });
+}
+
 std::vector<SweepResult> run_sweep(const std::vector<Setting>& settings, int jobs,
                                    const SweepObserver& observer) {
   for (const Setting& setting : settings) require_same_run(setting);
@@ -107,7 +148,7 @@ std::vector<SweepResult> run_sweep(const std::vector<Setting>& settings, int job
     const RunObserver of_run{
         .stepped = [&](const Trainer& trainer, const Trainer::StepReport&) { reached(trainer); },
         .should_stop = should_stop};
-    results[run] = result_of(settings[run], of_run, reached);
+    results[run] = complete_setting(settings[run], of_run, reached);
     if (observer.ended) observer.ended(run, results[run]);
   });
   return results;

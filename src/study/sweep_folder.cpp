@@ -43,6 +43,16 @@ SweepFolder::SweepFolder(fs::path path, CsvTable table) : path_(std::move(path))
             table_.cell(row, "run"), row + 1);
   require(!finished_.empty(), "[sweep] {}: expected at least one finished run, got none of {}",
           table_in(path_).string(), table_.rows());
+  // A field's name is its table's and its key; no other column has such a name.
+  for (const std::string& column : table_.columns())
+    if (column.find('.') != std::string::npos) axes_.push_back(column);
+  for (const Index row : finished_) {
+    GridPoint point;
+    for (const std::string& axis : axes_) point.push_back({axis, table_.cell(row, axis)});
+    auto group = std::ranges::find(groups_, point, &Group::point);
+    if (group == groups_.end()) group = groups_.insert(group, {point, {}});
+    group->rows.push_back(row);
+  }
 }
 
 std::string SweepFolder::name() const {
@@ -53,9 +63,9 @@ bool SweepFolder::can_form() const {
   return std::ranges::all_of(finished_, [&](Index row) { return !table_.cell(row, "formed").empty(); });
 }
 
-std::vector<Censored> SweepFolder::halves() const {
+std::vector<Censored> SweepFolder::halves(const std::vector<Index>& rows) const {
   std::vector<Censored> halves;
-  for (const Index row : finished_) {
+  for (const Index row : rows) {
     const double step = table_.number(row, "step");
     const double half = table_.number(row, "half");
     require(is_step(step) && (std::isnan(half) || (is_step(half) && half <= step)),
@@ -67,9 +77,9 @@ std::vector<Censored> SweepFolder::halves() const {
   return halves;
 }
 
-std::vector<RunDirectory> SweepFolder::runs() const {
+std::vector<RunDirectory> SweepFolder::runs(const std::vector<Index>& rows) const {
   std::vector<RunDirectory> runs;
-  for (const Index row : finished_) runs.push_back(RunDirectory::open(path_ / table_.cell(row, "run")));
+  for (const Index row : rows) runs.push_back(RunDirectory::open(path_ / table_.cell(row, "run")));
   return runs;
 }
 

@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-FolderLock::FolderLock(const fs::path& folder)
+FolderLock::FolderLock(const fs::path& folder, IfTaken if_taken)
     : file_(::open((folder / kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-  if (file_.get() >= 0 && ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) {
+  const int wait = if_taken == IfTaken::wait ? 0 : LOCK_NB;
+  if (file_.get() >= 0 && ::flock(file_.get(), LOCK_EX | wait) == 0) {
     const std::string owner = fmt::format("{}\n", ::getpid());
     if (::ftruncate(file_.get(), 0) == 0 &&
         ::pwrite(file_.get(), owner.data(), owner.size(), 0) == static_cast<ssize_t>(owner.size()))

@@ -40,9 +40,7 @@ std::string difference_of_configs(const std::string& theirs, const std::string& 
 
 void require_same_start(const Trainer& trainer) {
   Ranks& ranks = trainer.ranks();
-  require_same(ranks, program(), "program", [](const std::string& theirs, const std::string& ours) {
-    return fmt::format("is {}, and rank 0 is {}", theirs, ours);
-  });
+  require_same_program(ranks);
   require_same(ranks, to_toml(trainer.config()), "config", difference_of_configs);
   require_same(ranks, trainer.task().fingerprint(), "data", [&](const std::string&, const std::string&) {
     return fmt::format("has other data: {} or its tokenizer is not what it is on rank 0",
@@ -94,6 +92,18 @@ std::string start_together(Trainer& trainer) {
   require_same_start(trainer);
   share_state(trainer);
   return warning_of(trainer);
+}
+
+void require_same_program(Ranks& ranks) {
+  require_same(ranks, program(), "program", [](const std::string& theirs, const std::string& ours) {
+    return fmt::format("is {}, and rank 0 is {}", theirs, ours);
+  });
+}
+
+void require_same_on_all(Ranks& ranks, const std::string& own, const char* what) {
+  require_same(ranks, own, what, [&](const std::string&, const std::string&) {
+    return fmt::format("has other {} than rank 0", what);
+  });
 }
 
 Config config_of_rank_0(const Config& own, Ranks& ranks) {

@@ -14,8 +14,8 @@ namespace tapehead::app {
 /// May be told from any thread.
 class SweepProgress {
  public:
-  /// Of so many runs, of so many steps each.
-  SweepProgress(std::size_t runs, Index steps);
+  /// Of as many runs, each to its last step.
+  explicit SweepProgress(std::vector<Index> last_steps);
 
   /// A run's step; the first of a run is where it begins or goes on.
   void reached(std::size_t run, Index step);
@@ -29,7 +29,7 @@ class SweepProgress {
   /// Seconds, or none while too little is known.
   std::optional<double> time_left() const;
 
-  const Index steps_;
+  const std::vector<Index> last_steps_;
   const StatusLine::Clock::time_point start_ = StatusLine::Clock::now();
   std::mutex mutex_;
   StatusLine line_;

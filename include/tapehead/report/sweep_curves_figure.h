@@ -10,6 +10,9 @@
 
 namespace tapehead {
 
+/// As many have a colour of their own.
+inline constexpr std::size_t kMostCurveSweeps = 6;
+
 struct RunsOfSweep {
   std::string label;
   std::vector<CsvTable> metrics;  ///< a table a run

@@ -11,12 +11,13 @@
 
 namespace tapehead {
 
-inline constexpr std::array<std::string_view, 2> kFiguresOfSweeps{"formation", "curves"};
+inline constexpr std::array<std::string_view, 3> kFiguresOfSweeps{"formation", "phase", "curves"};
 
-/// Draws `formation`, a row a sweep, and `curves`, into a folder. Curves of one sweep are those of its runs,
-/// of several the medians of each. Where some sweep has a task in which nothing is copied, `formation` is
-/// left out, or, asked for by name, a fault. What cannot be drawn holds up nothing else. Throws UsageError
-/// for names of no figure.
+/// Draws into a folder: `formation`, a row a sweep, or of a grid a row a setting; `phase`, maps of the one
+/// sweep whose grid has two or three fields; and `curves`, those of one sweep's runs, of several sweeps or a
+/// grid's settings the medians of each. Left out, or, asked for by name, a fault: `formation` and `phase`
+/// where nothing can be copied, `phase` of other sweeps, and `curves` of more settings than there are
+/// colours. What cannot be drawn holds up nothing else. Throws UsageError for names of no figure.
 DrawnFigures draw_sweeps(std::span<const SweepFolder> sweeps, const std::filesystem::path& folder,
                          const FigureOptions& options = {});
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tapehead/study/grid.h"
 #include "tapehead/study/scored_run.h"
 
 namespace tapehead {
@@ -20,11 +21,19 @@ namespace tapehead {
 struct Setting {
   std::filesystem::path path;
   Config config;
+  GridPoint point = {};  ///< of the grid that it belongs to
 };
 
 /// Seeds 1, ..., `seeds`: seed k is folder/seed-k, with k as seed of weights, data and dropout; evaluation
 /// stays the same. Throws UsageError for less than one.
 std::vector<Setting> seed_settings(const Config& config, Index seeds, const std::filesystem::path& folder);
+
+/// All seeds of every point, one point after another, each in a folder of its own (see folder_name).
+/// `config_of` gives the config under some overrides. Throws UsageError as it does and as seed_settings, and
+/// for points that would share a folder.
+using ConfigOf = std::function<Config(std::span<const std::string> overrides)>;
+std::vector<Setting> grid_settings(std::span<const GridPoint> points, Index seeds,
+                                   const std::filesystem::path& folder, const ConfigOf& config_of);
 
 /// Throws UsageError, naming the first field that differs and the way out, if the run that is at that place
 /// already is of another config; a place without a run is in order.
@@ -40,6 +49,10 @@ bool is_finished(const Setting& setting);
 bool complete_run(const Setting& setting, int threads, const RunObserver& observer = {},
                   const std::function<void(const Trainer&)>& started = {});
 
+/// Every `of`-th run from `index` on: what one of so many jobs of an array does. Throws Error unless index is
+/// one of 0, ..., of - 1.
+std::vector<std::size_t> array_part(std::size_t runs, Index index, Index of);
+
 enum class RunStatus { finished, failed, stopped };
 /// "finished", "failed", "stopped"
 std::string_view name_of(RunStatus status);
@@ -48,6 +61,14 @@ struct SweepResult {
   RunStatus status = RunStatus::stopped;
   std::string failure = {};  ///< in words
 };
+
+/// Completes a run on one thread, ablates its heads, and says how that ended: what goes wrong is a result
+/// too, but for our own mistakes.
+SweepResult complete_setting(const Setting& setting, const RunObserver& observer,
+                             const std::function<void(const Trainer&)>& started);
+
+/// How a run stands that somebody else may be training: finished, or stopped for the time being.
+SweepResult standing_result(const Setting& setting);
 
 /// Who follows a sweep, from any of its threads. Every member may be left empty.
 struct SweepObserver {
@@ -58,8 +79,8 @@ struct SweepObserver {
   std::function<bool()> should_stop = {};
 };
 
-/// Completes every run, `jobs` of them at once on one thread each. A run that fails does not stop the others.
-/// Throws UsageError, before anything is trained, as require_same_run does.
+/// Completes every run and ablates it, `jobs` of them at once on one thread each. A run that fails does not
+/// stop the others. Throws UsageError, before anything is trained, as require_same_run does.
 std::vector<SweepResult> run_sweep(const std::vector<Setting>& settings, int jobs,
                                    const SweepObserver& observer = {});
 

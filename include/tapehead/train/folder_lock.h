@@ -14,9 +14,10 @@ inline constexpr std::string_view kLockFile = ".lock";
 
 class FolderLock {
  public:
-  /// Locks a folder that is there. Throws UsageError, naming the process, if another has it, and Error where
-  /// nothing can be locked.
-  explicit FolderLock(const std::filesystem::path& folder);
+  /// Locks a folder that is there. If another has it, throws UsageError, naming the process, or waits. Throws
+  /// Error where nothing can be locked.
+  enum class IfTaken { refuse, wait };
+  explicit FolderLock(const std::filesystem::path& folder, IfTaken if_taken = IfTaken::refuse);
   /// Throws UsageError, naming the process, if somebody has the folder.
   static void require_free(const std::filesystem::path& folder);
 

@@ -17,6 +17,11 @@ namespace tapehead {
 /// differ, which may round otherwise; empty if there is nothing. Called by all ranks together.
 std::string start_together(Trainer& trainer);
 
+/// The first two of these checks, for other work that ranks share: the program, and what `own` tells, which
+/// is called `what` in the error.
+void require_same_program(Ranks& ranks);
+void require_same_on_all(Ranks& ranks, const std::string& own, const char* what);
+
 /// The config of rank 0, for ranks that have none of their own to compare.
 Config config_of_rank_0(const Config& own, Ranks& ranks);
 

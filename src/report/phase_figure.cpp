@@ -1,0 +1,222 @@
+#include "tapehead/report/phase_figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tapehead/base/require.h"
+#include "tapehead/report/colour_scale.h"
+#include "tapehead/report/lettering.h"
+
+namespace tapehead {
+
+namespace {
+
+// Pixels.
+constexpr int kCell = 36;
+constexpr int kLeastCell = 18;
+constexpr int kLeft = 84;  // of the y axis' name and numbers
+constexpr int kNarrowLeft = 64;
+constexpr int kTitle = 26;       // of a row of maps, and of a map
+constexpr int kGap = 16;         // between maps side by side
+constexpr int kBetween = 18;     // from the upper maps to the title of the lower
+constexpr int kXNumbers = 24;    // under the upper maps
+constexpr double kCellEdge = 4;  // beside what is written in a cell
+constexpr std::string_view kStepPalette =
+    "set palette defined (0 '#fff5e0', 0.35 '#fdbb63', 0.7 '#d95f0e', 1 '#7a2a04')";
+
+/// What one map shows of a cell: its place on a scale from 0 to 1, none for grey, and what is written there.
+struct Shown {
+  std::optional<double> colour;
+  std::string words;
+};
+
+/// One of the two rows of maps.
+struct Measure {
+  std::string title;
+  std::string scale;
+  double low;
+  double high;
+  Shown (*show)(const CensoredQuartiles& runs);
+};
+
+Shown share_of(const CensoredQuartiles& runs) {
+  return {static_cast<double>(runs.known) / static_cast<double>(runs.runs),
+          fmt::format("{}/{}", runs.known, runs.runs)};
+}
+
+Shown median_of(const CensoredQuartiles& runs) {
+  if (!runs.median.value) return {{}, fmt::format("> {}", runs.median.not_by)};
+  return {*runs.median.value, fmt::format("{:.0f}", *runs.median.value)};
+}
+
+/// Values of one field in the order in which cells have them first.
+std::vector<std::string> values_of(std::span<const PhaseCell> cells, std::size_t field) {
+  std::vector<std::string> values;
+  for (const PhaseCell& cell : cells)
+    if (std::ranges::find(values, cell.point[field].value) == values.end())
+      values.push_back(cell.point[field].value);
+  return values;
+}
+
+double place_of(const std::vector<std::string>& values, const std::string& value) {
+  return static_cast<double>(std::ranges::find(values, value) - values.begin());
+}
+
+/// The fields and their values, and where maps stand.
+struct Layout {
+  std::vector<std::vector<std::string>> values = {};  // of each field
+  std::vector<std::string> keys = {};
+  int left = kLeft;
+  int map = 0;  // how wide one is
+  int gap = kGap;
+  bool narrow = false;
+
+  std::size_t maps() const { return values.size() == 3 ? values[2].size() : 1; }
+  std::size_t rows() const { return values[0].size(); }
+  std::size_t columns() const { return values[1].size(); }
+  Panel panel(std::size_t which, int top, int height) const {
+    const int from = left + static_cast<int>(which) * (map + gap);
+    return {from, from + map, top, top + height};
+  }
+};
+
+void require_cells(std::span<const PhaseCell> cells) {
+  require(!cells.empty(), "[figures] expected at least one setting");
+  for (const PhaseCell& cell : cells) {
+    require(has_phase_figure(cell.point.size()), "[figures] expected settings of two or three fields, got {}",
+            cell.point.size());
+    require(!cell.runs.empty(), "[figures] expected at least one run of every setting, got none of '{}'",
+            in_words(cell.point));
+    for (std::size_t field = 0; field < cell.point.size(); ++field)
+      require(cell.point.size() == cells.front().point.size() &&
+                  cell.point[field].field == cells.front().point[field].field,
+              "[figures] expected settings of the same fields, got '{}' beside '{}'", in_words(cell.point),
+              in_words(cells.front().point));
+  }
+}
+
+Layout layout_of(std::span<const PhaseCell> cells, const FigureSize& size) {
+  Layout layout{.narrow = is_narrow(size)};
+  for (std::size_t field = 0; field < cells.front().point.size(); ++field) {
+    layout.values.push_back(values_of(cells, field));
+    layout.keys.emplace_back(cells.front().point[field].key());
+  }
+  if (layout.narrow) layout.left = kNarrowLeft;
+  if (layout.narrow) layout.gap = kGap / 2;
+  const int maps = static_cast<int>(layout.maps());
+  const int room = size.width - layout.left - kEdge - (layout.narrow ? 0 : kScaleWidth + 10);
+  const int widest = 3 * kCell * static_cast<int>(layout.columns());
+  layout.map = std::min((room + layout.gap) / maps - layout.gap, widest);
+  return layout;
+}
+
+std::string tics_of(const std::vector<std::string>& values) {
+  std::string tics;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", gnuplot_text(values[i]), i);
+  return tics;
+}
+
+/// Cells of one map, and what is written in those that have room.
+void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& layout, const Measure& measure,
+              std::size_t which, const Panel& panel) {
+  std::vector<std::vector<double>> coloured(3);
+  std::vector<std::vector<double>> grey(2);
+  const double width = 1.0 * panel.width() / static_cast<double>(layout.columns());
+  const double height = 1.0 * panel.height() / static_cast<double>(layout.rows());
+  for (const PhaseCell& cell : cells) {
+    if (layout.maps() > 1 && place_of(layout.values[2], cell.point[2].value) != static_cast<double>(which))
+      continue;
+    const double x = place_of(layout.values[1], cell.point[1].value);
+    const double y = place_of(layout.values[0], cell.point[0].value);
+    const Shown shown = measure.show(quartiles(cell.runs));
+    bool is_dark = false;
+    if (shown.colour) {
+      for (const auto& [column, value] : {std::pair(0, x), std::pair(1, y), std::pair(2, *shown.colour)})
+        coloured[static_cast<std::size_t>(column)].push_back(value);
+      is_dark = *shown.colour - measure.low > 0.6 * (measure.high - measure.low);
+    } else {
+      grey[0].push_back(x);
+      grey[1].push_back(y);
+    }
+    if (text_width(shown.words, kSmallText) > width - kCellEdge) continue;
+    write(figure, shown.words, panel.left + (x + 0.5) * width, panel.bottom - (y + 0.5) * height,
+          {.colour = is_dark ? "#ffffff" : kInk, .size = kSmallText, .align = "center"});
+  }
+  std::string command;
+  constexpr std::string_view kBox = "with boxxyerror fillstyle solid 1 border rgb '#ffffff'";
+  if (!grey[0].empty()) {
+    figure.script.data("$grey", grey);
+    command += fmt::format("$grey using 1:2:(0.5):(0.5) {} fillcolor rgb '#d9d9d9', ", kBox);
+  }
+  if (!coloured[0].empty()) {
+    figure.script.data("$cells", coloured);
+    command += fmt::format("$cells using 1:2:(0.5):(0.5):3 {} fillcolor palette, ", kBox);
+  }
+  plot(figure, command + "NaN");
+}
+
+/// A row of maps from `top`, where its title stands; `last` has the name of the x axis below it.
+void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& layout, const Measure& measure,
+              int top, int height, bool last) {
+  write(figure, measure.title, layout.left, top + kTitle / 2.0, {.is_bold = true});
+  const int first = top + kTitle + (layout.maps() > 1 ? kTitle : 0);
+  figure.script.line("set cbrange [{}:{}]", measure.low, measure.high);
+  for (std::size_t which = 0; which < layout.maps(); ++which) {
+    const Panel panel = layout.panel(which, first, height);
+    place(figure, panel, which == 0 ? layout.keys[0] : "");
+    if (layout.maps() > 1)
+      write(figure, shortened(layout.keys[2] + " " + layout.values[2][which], panel.width(), kText),
+            0.5 * (panel.left + panel.right), first - kTitle / 2.0, {.align = "center"});
+    if (last) label_x_axis(figure, panel, layout.keys[1]);
+    figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3", tics_of(layout.values[1]),
+                       kSmallText);
+    if (which == 0)
+      figure.script.line("set ytics ({}) scale 0 font ',{}'", tics_of(layout.values[0]), kSmallText);
+    else
+      figure.script.line("unset ytics");
+    if (which == 0 && !layout.narrow)
+      show_scale_beside(figure, measure.scale, layout.panel(layout.maps() - 1, 0, 0).right + 20, first,
+                        first + height, tic_step(measure.high - measure.low, 5));
+    draw_map(figure, cells, layout, measure, which, panel);
+    figure.script.line("unset colorbox");
+  }
+}
+
+/// The longest of the median steps, as the end of their scale.
+double last_median(std::span<const PhaseCell> cells) {
+  double last = 0;
+  for (const PhaseCell& cell : cells) last = std::max(last, quartiles(cell.runs).median.value.value_or(0));
+  if (last <= 0) return 1;
+  const double step = tic_step(last, 5);
+  return step * std::ceil(last / step);
+}
+
+}  // namespace
+
+Figure phase_figure(std::span<const PhaseCell> cells, const PhaseCaption& caption, const FigureSize& size) {
+  require_cells(cells);
+  const Layout layout = layout_of(cells, size);
+  const int rows = static_cast<int>(layout.rows());
+  const int titles = 2 * kTitle * (layout.maps() > 1 ? 2 : 1);
+  Sheet sheet = start_sheet(
+      "phase", size,
+      {.title = "Where heads form, and when", .subtitle = caption.subtitle, .remarks = caption.remarks},
+      {titles + kXNumbers + kBetween + kXAxis, 2 * rows * kCell, 2 * rows * kLeastCell});
+  Figure& figure = sheet.figure;
+  figure.script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
+  figure.script.line("set xrange [-0.5:{}]\nset yrange [-0.5:{}]",
+                     static_cast<double>(layout.columns()) - 0.5, static_cast<double>(layout.rows()) - 0.5);
+  const int height = sheet.plots / 2;
+  set_share_palette(figure);
+  draw_row(figure, cells, layout,
+           {"Share of the runs in which half of what can be copied is copied", "share", 0, 1, share_of},
+           sheet.top, height, false);
+  figure.script.line("{}", kStepPalette);
+  draw_row(figure, cells, layout,
+           {"The median step at which it is", "step", 0, last_median(cells), median_of},
+           sheet.top + titles / 2 + height + kXNumbers + kBetween, height, true);
+  return std::move(sheet.figure);
+}
+
+}  // namespace tapehead
