@@ -14,12 +14,14 @@ namespace {
 // Pixels.
 constexpr int kCell = 36;
 constexpr int kLeastCell = 18;
-constexpr int kLeft = 84;  // of the y axis' name and numbers
-constexpr int kNarrowLeft = 64;
+constexpr int kLeft = 66;  // of the y axis' name and numbers
+constexpr int kNarrowLeft = 56;
 constexpr int kTitle = 26;       // of a row of maps, and of a map
 constexpr int kGap = 16;         // between maps side by side
 constexpr int kBetween = 18;     // from the upper maps to the title of the lower
 constexpr int kXNumbers = 24;    // under the upper maps
+constexpr int kScaleTic = 22;    // from one number of a scale to the next
+constexpr double kTicGap = 8;    // between values on the x axis
 constexpr double kCellEdge = 4;  // beside what is written in a cell
 constexpr std::string_view kStepPalette =
     "set palette defined (0 '#fff5e0', 0.35 '#fdbb63', 0.7 '#d95f0e', 1 '#7a2a04')";
@@ -33,6 +35,7 @@ struct Shown {
 /// One of the two rows of maps.
 struct Measure {
   std::string title;
+  std::string short_title;  ///< where there is no room for it
   std::string scale;
   double low;
   double high;
@@ -110,9 +113,13 @@ Layout layout_of(std::span<const PhaseCell> cells, const FigureSize& size) {
   return layout;
 }
 
-std::string tics_of(const std::vector<std::string>& values) {
+/// Every value of an axis, or every other and so on where each has only so many pixels.
+std::string tics_of(const std::vector<std::string>& values, double room) {
+  double widest = 0;
+  for (const std::string& value : values) widest = std::max(widest, text_width(value, kSmallText));
+  const auto stride = static_cast<std::size_t>(std::max(1.0, std::ceil((widest + kTicGap) / room)));
   std::string tics;
-  for (std::size_t i = 0; i < values.size(); ++i)
+  for (std::size_t i = 0; i < values.size(); i += stride)
     tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", gnuplot_text(values[i]), i);
   return tics;
 }
@@ -156,10 +163,24 @@ void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
   plot(figure, command + "NaN");
 }
 
+/// Beside the maps, or where there is no room, below them and their x axis.
+void show_scale(Figure& figure, const Layout& layout, const Measure& measure, int top, int height,
+                int x_axis) {
+  const double most = layout.narrow ? 5 : std::clamp(height / kScaleTic, 1, 5);
+  const double step = tic_step(measure.high - measure.low, most);
+  if (layout.narrow)
+    show_scale_below(figure, measure.scale, kEdge, top + height + x_axis + 6, step);
+  else
+    show_scale_beside(figure, measure.scale, layout.panel(layout.maps() - 1, 0, 0).right + 20, top,
+                      top + height, step);
+}
+
 /// A row of maps from `top`, where its title stands; `last` has the name of the x axis below it.
 void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& layout, const Measure& measure,
               int top, int height, bool last) {
-  write(figure, measure.title, layout.left, top + kTitle / 2.0, {.is_bold = true});
+  const bool has_room = text_width(measure.title, kText, true) <= figure.width - layout.left - kEdge;
+  write(figure, has_room ? measure.title : measure.short_title, layout.left, top + kTitle / 2.0,
+        {.is_bold = true});
   const int first = top + kTitle + (layout.maps() > 1 ? kTitle : 0);
   figure.script.line("set cbrange [{}:{}]", measure.low, measure.high);
   for (std::size_t which = 0; which < layout.maps(); ++which) {
@@ -169,15 +190,14 @@ void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
       write(figure, shortened(layout.keys[2] + " " + layout.values[2][which], panel.width(), kText),
             0.5 * (panel.left + panel.right), first - kTitle / 2.0, {.align = "center"});
     if (last) label_x_axis(figure, panel, layout.keys[1]);
-    figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3", tics_of(layout.values[1]),
+    figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3",
+                       tics_of(layout.values[1], 1.0 * panel.width() / static_cast<double>(layout.columns())),
                        kSmallText);
     if (which == 0)
-      figure.script.line("set ytics ({}) scale 0 font ',{}'", tics_of(layout.values[0]), kSmallText);
+      figure.script.line("set ytics ({}) scale 0 font ',{}'", tics_of(layout.values[0], 1e9), kSmallText);
     else
       figure.script.line("unset ytics");
-    if (which == 0 && !layout.narrow)
-      show_scale_beside(figure, measure.scale, layout.panel(layout.maps() - 1, 0, 0).right + 20, first,
-                        first + height, tic_step(measure.high - measure.low, 5));
+    if (which == 0) show_scale(figure, layout, measure, first, height, last ? kXAxis : kXNumbers);
     draw_map(figure, cells, layout, measure, which, panel);
     figure.script.line("unset colorbox");
   }
@@ -192,17 +212,29 @@ double last_median(std::span<const PhaseCell> cells) {
   return step * std::ceil(last / step);
 }
 
+/// What grey stands for, if there is any, before what the caller remarks.
+std::vector<ColouredWords> remarks_of(std::span<const PhaseCell> cells, const PhaseCaption& caption) {
+  std::vector<ColouredWords> remarks;
+  if (std::ranges::any_of(cells, [](const PhaseCell& cell) { return !quartiles(cell.runs).median.value; }))
+    remarks.push_back({"grey: half of the runs or more had not learnt it by their last step"});
+  remarks.insert(remarks.end(), caption.remarks.begin(), caption.remarks.end());
+  return remarks;
+}
+
 }  // namespace
 
 Figure phase_figure(std::span<const PhaseCell> cells, const PhaseCaption& caption, const FigureSize& size) {
   require_cells(cells);
   const Layout layout = layout_of(cells, size);
   const int rows = static_cast<int>(layout.rows());
-  const int titles = 2 * kTitle * (layout.maps() > 1 ? 2 : 1);
+  const int titles = kTitle * (layout.maps() > 1 ? 2 : 1);  // of one row
+  const int scale = layout.narrow ? kScaleHeight : 0;
   Sheet sheet = start_sheet(
       "phase", size,
-      {.title = "Where heads form, and when", .subtitle = caption.subtitle, .remarks = caption.remarks},
-      {titles + kXNumbers + kBetween + kXAxis, 2 * rows * kCell, 2 * rows * kLeastCell});
+      {.title = "Where heads form, and when",
+       .subtitle = caption.subtitle,
+       .remarks = remarks_of(cells, caption)},
+      {2 * (titles + scale) + kXNumbers + kBetween + kXAxis, 2 * rows * kCell, 2 * rows * kLeastCell});
   Figure& figure = sheet.figure;
   figure.script.line("unset grid\nset border 15 linecolor rgb '{}' linewidth 0.6", kGrey);
   figure.script.line("set xrange [-0.5:{}]\nset yrange [-0.5:{}]",
@@ -210,12 +242,13 @@ Figure phase_figure(std::span<const PhaseCell> cells, const PhaseCaption& captio
   const int height = sheet.plots / 2;
   set_share_palette(figure);
   draw_row(figure, cells, layout,
-           {"Share of the runs in which half of what can be copied is copied", "share", 0, 1, share_of},
+           {"Share of the runs that learn to copy half of what can be copied", "Share that learn to copy",
+            "share", 0, 1, share_of},
            sheet.top, height, false);
   figure.script.line("{}", kStepPalette);
   draw_row(figure, cells, layout,
-           {"The median step at which it is", "step", 0, last_median(cells), median_of},
-           sheet.top + titles / 2 + height + kXNumbers + kBetween, height, true);
+           {"Median step at which they do", "Median step", "step", 0, last_median(cells), median_of},
+           sheet.top + titles + height + kXNumbers + scale + kBetween, height, true);
   return std::move(sheet.figure);
 }
 

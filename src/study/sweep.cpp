@@ -45,6 +45,21 @@ std::vector<Setting> seed_settings(const Config& config, Index seeds, const std:
   return settings;
 }
 
+namespace {
+
+Config config_at(const GridPoint& point, const ConfigOf& config_of) {
+  std::vector<std::string> overrides;
+  for (const GridValue& value : point) overrides.push_back(value.text());
+  try {
+    return config_of(overrides);
+  } catch (const UsageError& error) {
+    if (point.empty()) throw;
+    throw UsageError(fmt::format("at {} of the grid: {}", in_words(point), error.what()));
+  }
+}
+
+}  // namespace
+
 std::vector<Setting> grid_settings(std::span<const GridPoint> points, Index seeds,
                                    const std::filesystem::path& folder, const ConfigOf& config_of) {
   std::vector<Setting> settings;
@@ -53,9 +68,7 @@ std::vector<Setting> grid_settings(std::span<const GridPoint> points, Index seed
     const std::string name = folder_name(point);
     if (!names.insert(name).second)
       throw UsageError(fmt::format("--grid: two settings would have the same folder {}", name));
-    std::vector<std::string> overrides;
-    for (const GridValue& value : point) overrides.push_back(value.text());
-    for (Setting& setting : seed_settings(config_of(overrides), seeds, folder / name)) {
+    for (Setting& setting : seed_settings(config_at(point, config_of), seeds, folder / name)) {
       setting.point = point;
       settings.push_back(std::move(setting));
     }

@@ -444,8 +444,8 @@ sweeps() {
   expect 0 sweep tiny.toml --seeds 3 --jobs 2 --out swept --set model.dropout=0.1
   says '3 runs of 20 steps, 2 at once' '3 of 3 runs done'
   prints '0 of 3 runs formed' swept/sweep.csv swept/figures/curves.png
-  check "sweep.csv: wrong rows" test "$(cut -d , -f 1-5 swept/sweep.csv | xargs)" = \
-    "run,seed,status,step,formed seed-1,1,finished,20,0 seed-2,2,finished,20,0 seed-3,3,finished,20,0"
+  check "sweep.csv: wrong rows" test "$(cut -d , -f 1-6 swept/sweep.csv | xargs)" = \
+    "run,setting,seed,status,step,formed seed-1,,1,finished,20,0 seed-2,,2,finished,20,0 seed-3,,3,finished,20,0"
   expect 0 train tiny.toml --out alone --set model.dropout=0.1 --set train.initialisation_seed=2 --set train.data_seed=2 \
     --set train.dropout_seed=2
   same_metrics alone swept/seed-2
@@ -487,7 +487,7 @@ sweeps() {
   expect 1 sweep tiny.toml --seeds 4 --out swept --set model.dropout=0.1
   says error '1 of 4 runs failed' 'swept/seed-2 exists and is not a run'
   check "$call: expected seed 4" test -s swept/seed-4/checkpoints/step-000020.safetensors
-  check "sweep.csv: wrong status" test "$(cut -d , -f 3 swept/sweep.csv | xargs)" = "status finished failed finished finished"
+  check "sweep.csv: wrong status" test "$(cut -d , -f 4 swept/sweep.csv | xargs)" = "status finished failed finished finished"
 
   # Stopped, it says how it goes on.
   "$program" sweep tiny.toml --seeds 2 --jobs 2 --out stopped --set train.steps=10000000 > out 2> err &
@@ -502,8 +502,42 @@ sweeps() {
   call='tapehead sweep and SIGINT'
   check "$call: expected status 1, got $status" test "$status" -eq 1
   says 'stopped with 0 of 2 runs done' 'the same command goes on'
-  check "$call: expected a row for each" test "$(cut -d , -f 3 stopped/sweep.csv | xargs)" = "status stopped stopped"
+  check "$call: expected a row for each" test "$(cut -d , -f 4 stopped/sweep.csv | xargs)" = "status stopped stopped"
   rm -r swept stopped alone
+}
+
+grids() {
+  local grid=(tiny.toml --seeds 2 --grid model.heads=1,2 --grid task.period_max=5,6)
+  expect 0 sweep "${grid[@]}" --out whole
+  says '8 runs of 20 steps' '8 of 8 runs done'
+  prints 'heads 2, period_max 5  0 of 2' whole/figures/formation.svg whole/figures/phase.png whole/figures/curves.svg
+  check "sweep.csv: wrong rows" test "$(cut -d , -f 1-6 whole/sweep.csv | sed -n '1p;4p')" = \
+    'run,setting,model.heads,task.period_max,seed,status
+heads=1_period_max=6/seed-1,model.heads=1 task.period_max=6,1,6,1,finished'
+  check "sweep.csv: expected what heads do" test -n "$(tail -n 1 whole/sweep.csv | cut -d , -f 23)"
+  expect 0 plot whole --only phase --format svg --out drawn
+  check "$call: expected the map alone" test "$(ls drawn)" = phase.svg
+  refuses "no figure 'phases' of sweeps; the nearest is phase" -- plot whole --only phases
+
+  # An array's jobs, one of which comes late, and all at once: each writes the table, and the last one draws.
+  expect 0 sweep "${grid[@]}" --out parts --index 1 --of 3
+  says '8 runs of 20 steps, of which this job does 3,' '3 of 8 runs are finished by now'
+  check_not "$call: expected no figures yet" test -e parts/figures
+  "$program" sweep "${grid[@]}" --out parts --index 0 --of 3 > out 2> err &
+  expect 0 sweep "${grid[@]}" --out parts --index 2 --of 3
+  wait $!
+  check "$call: expected the figures" test -s parts/figures/phase.svg
+  same_file whole/sweep.csv parts/sweep.csv
+
+  refuses "0 to 2 of 3, got 3" -- sweep "${grid[@]}" --index 3 --of 3
+  refuses '--index and --of go together' -- sweep "${grid[@]}" --of 3
+  refuses '--grid sweeps this field' -- sweep "${grid[@]}" --set model.heads=2
+  refuses 'sets this seed itself' -- sweep tiny.toml --grid train.data_seed=1,2
+  refuses 'no field model.head; the nearest is model.heads' -- sweep tiny.toml --grid model.head=1,2
+  refuses 'at heads 3 of the grid' 'model.width' -- sweep tiny.toml --grid model.heads=1,3
+  refuses 'at most 1000 settings, got more' -- sweep tiny.toml --seeds 100 --grid "model.heads=$(seq -s , 1 1001)"
+  check_not "expected nothing from refused grids" test -e runs/tiny-sweep
+  rm -r whole parts drawn
 }
 
 forks() {
@@ -544,8 +578,8 @@ benchmarks() {
   expect 0 bench tiny.toml --seconds 0.01
 
   expect 0 bench tiny.toml --steps 2 --threads 1 --json --set model.layers=1
-  is_json 'list(d) == ["config", "threads", "steps", "ms_per_step", "ms_low", "ms_high", "tokens_per_second",
-    "operations_per_step", "gflops", "peak_gflops", "peak_memory_bytes", "ops"]'
+  is_json 'list(d) == ["config", "ranks", "threads", "steps", "ms_per_step", "ms_low", "ms_high", "tokens_per_second",
+    "operations_per_step", "gflops", "peak_gflops", "peak_memory_bytes", "communication", "ops"]'
   is_json 'd["config"] == "tiny.toml" and d["threads"] == 1 and d["steps"] == 2'
   is_json '0 < d["ms_low"] <= d["ms_per_step"] <= d["ms_high"] and d["peak_gflops"] > 0 and d["peak_memory_bytes"] > 0'
   is_json 'abs(d["tokens_per_second"] * d["ms_per_step"] / (1000 * 5 * 16) - 1) < 1e-9'
@@ -651,6 +685,7 @@ looking_at_a_run
 patching
 formation_of_runs
 sweeps
+grids
 forks
 benchmarks
 page_of_a_run

@@ -166,4 +166,22 @@ parameters=$("$program" inspect tiny.toml --json | "${python:-python3}" -c 'impo
 [ "$parameters" -eq 0 ] || is_json "d['ranks'] == 2 and {c['what']: c['bytes'] for c in d['communication']} == {'losses': 32, 'gradient sums': 2 * $parameters, 'summed gradients': 2 * $parameters}"
 joint 0 2 bench tiny.toml --steps 3
 prints "on 2 ranks of 1 thread" "rank 0 sends"
+
+# Ranks take a sweep's runs from one queue, and a sweep that a dead rank ended goes on with what is missing.
+grid=(tiny.toml --seeds 2 --grid model.heads=1,2)
+expect 0 sweep "${grid[@]}" --out swept
+joint 0 3 sweep "${grid[@]}" --out swept-jointly
+prints swept-jointly/figures/formation.svg
+same_file swept/sweep.csv swept-jointly/sweep.csv
+for run in heads=1/seed-2 heads=2/seed-1; do
+  same_file "swept/$run/checkpoints/step-000020.safetensors" "swept-jointly/$run/checkpoints/step-000020.safetensors"
+done
+rm -r swept-jointly/heads=1/seed-2 swept-jointly/heads=2/seed-1/checkpoints/step-000020.safetensors
+joint 0 2 sweep "${grid[@]}" --out swept-jointly
+same_file swept/sweep.csv swept-jointly/sweep.csv
+joint 2 2 sweep "${grid[@]}" --out swept-jointly --jobs 2
+says "--jobs does not go with mpirun"
+expect_of_mpirun 2 -n 1 "$program_with_mpi" sweep "${grid[@]}" --out wrong : -n 1 "$program_with_mpi" sweep "${grid[@]}" --out wrong --set train.clip=3
+says "rank 1 on " "has other settings than rank 0"
+check_not "$call: expected no sweep" test -e wrong/sweep.csv
 finish

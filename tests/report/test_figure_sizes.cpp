@@ -25,6 +25,7 @@
 #include "tapehead/report/lens_figure.h"
 #include "tapehead/report/loss_figure.h"
 #include "tapehead/report/patching_figure.h"
+#include "tapehead/report/phase_figure.h"
 #include "tapehead/report/shapley_figure.h"
 #include "tapehead/report/sweep_curves_figure.h"
 #include "tapehead/train/trainer.h"
@@ -167,6 +168,25 @@ TEST_CASE("the figures of sweeps have room for their words at every size, with f
     });
     check_sizes([&](const FigureSize& size) { return sweep_curves_figure(runs, subtitle, size); });
   }
+}
+
+TEST_CASE("the phase figure has room for its words at every size, with two fields and with three") {
+  for (const int values : {1, 3, 6})
+    for (const bool third : {false, true}) {
+      CAPTURE(values);
+      CAPTURE(third);
+      std::vector<PhaseCell> cells;
+      for (int i = 0; i < values * values * (third ? 3 : 1); ++i) {
+        GridPoint point{{"model.heads", std::to_string(1 << i % values)},
+                        {"train.learning_rate", fmt::format("{}e-3", i / values % values)}};
+        if (third) point.push_back({"task.period_max", std::to_string(8 + i / (values * values))});
+        cells.push_back({std::move(point), {{100.0 * i, 2000}, {{}, 2000}, {300.0, 2000}}});
+        if (i == 1) cells.back().runs = {{{}, 2000}};
+      }
+      check_sizes([&](const FigureSize& size) {
+        return phase_figure(cells, {"the settings differ in model.heads and more"}, size);
+      });
+    }
 }
 
 TEST_CASE("the head figure has room for its words at every size, with few heads and with many") {

@@ -83,6 +83,41 @@ TEST_CASE("where nothing is copied, formation is left out, and a fault when it i
                  "b has no data for the figure formation: in its task nothing is copied"));
 }
 
+TEST_CASE("a grid has a row and a line a setting, and maps where it has two fields") {
+  const Folder folder;
+  const auto path = folder / "grid";
+  std::string rows = "run,setting,model.heads,model.layers,status,step,formed,half\n";
+  for (const int heads : {1, 2})
+    for (const int layers : {1, 2}) {
+      const std::string name = fmt::format("heads={}_layers={}/seed-1", heads, layers);
+      Config config = tiny_config();
+      config.model.heads = heads;
+      config.model.layers = layers;
+      const RunDirectory run = RunDirectory::create(path / name, config, false);
+      std::ofstream(run.metrics_file())
+          << "step,tokens,loss,accuracy_induction\n0,0,4.2,0.02\n20,30,4.1,0.55\n";
+      rows += fmt::format("{},,{},{},finished,20,{}\n", name, heads, layers, layers == 2 ? "1,10" : "0,");
+    }
+  std::ofstream(path / "sweep.csv") << rows;
+  std::vector<SweepFolder> sweeps{SweepFolder::open(path)};
+  CHECK(names(draw_sweeps(sweeps, folder / "out", {.formats = {FigureFormat::svg}})) ==
+        Names{"formation.svg", "phase.svg", "curves.svg"});
+  for (const std::string text : {"heads 1, layers 2", "the settings differ in ", "model.heads"}) {
+    CAPTURE(text);
+    CHECK(contains(contents(folder / "out" / "formation.svg"), text));
+  }
+  CHECK(contains(contents(folder / "out" / "phase.svg"), "1/1"));
+  CHECK(contains(contents(folder / "out" / "curves.svg"), "Learning curves of 4 sweeps"));
+  // Beside another sweep there are no maps, and asked for they are a fault.
+  sweeps.push_back(sweep_at(folder / "other", 1));
+  CHECK(names(draw_sweeps(sweeps, folder / "out", {.formats = {FigureFormat::svg}})) ==
+        Names{"formation.svg", "curves.svg"});
+  CHECK(contains(contents(folder / "out" / "formation.svg"), "grid: heads 1, layers 2"));
+  const DrawnFigures asked = draw_sweeps(sweeps, folder / "out", {.only = {"phase"}});
+  REQUIRE(asked.faults.size() == 1);
+  CHECK(contains(asked.faults.front(), "phase is of one sweep whose grid has two or three fields"));
+}
+
 TEST_CASE("a sweep that cannot be drawn is a fault, and a name of no figure a wrong call") {
   const Folder folder;
   const std::vector<SweepFolder> sweeps{sweep_at(folder / "a", 1), sweep_at(folder / "b", 2)};
@@ -94,6 +129,6 @@ TEST_CASE("a sweep that cannot be drawn is a fault, and a name of no figure a wr
   CHECK_THROWS_WITH_AS(
       draw_sweeps(sweeps, folder / "out", {.only = {"curvs"}}),
       doctest::Contains(
-          "no figure 'curvs' of sweeps; the nearest is curves, and there are formation, curves"),
+          "no figure 'curvs' of sweeps; the nearest is curves, and there are formation, phase, curves"),
       UsageError);
 }

@@ -85,6 +85,47 @@ TEST_CASE("a run of a sweep has the bits of one that is trained alone, however m
   }
 }
 
+TEST_CASE("a grid's settings are all seeds of every point, each point in its folder") {
+  const std::vector<GridPoint> points{{{"model.heads", "1"}}, {{"model.heads", "2"}}};
+  const auto config_of = [](std::span<const std::string> overrides) {
+    Config config = tiny_config();
+    REQUIRE(overrides.size() == 1);
+    config.model.heads = overrides[0] == "model.heads=2" ? 2 : 1;
+    return config;
+  };
+  const std::vector<Setting> settings = grid_settings(points, 3, "folder", config_of);
+  REQUIRE(settings.size() == 6);
+  CHECK(settings[4].path == fs::path("folder/heads=2/seed-2"));
+  CHECK(settings[4].config.model.heads == 2);
+  CHECK(settings[4].config.train.data_seed == 2);
+  CHECK(settings[4].point == points[1]);
+  const std::vector<GridPoint> alike{{{"task.file", "a/b"}}, {{"task.file", "a b"}}};
+  CHECK(complaint_of([&] { grid_settings(alike, 1, "folder", config_of); }) ==
+        "--grid: two settings would have the same folder file=a-b");
+  CHECK(complaint_of([&] {
+          grid_settings(points, 1, "folder", [](auto) -> Config { throw UsageError("no such width"); });
+        }) == "at heads 1 of the grid: no such width");
+}
+
+TEST_CASE("the jobs of an array share all runs out, every one to one of them") {
+  std::multiset<std::size_t> all;
+  for (Index index = 0; index < 3; ++index)
+    for (const std::size_t run : array_part(7, index, 3)) all.insert(run);
+  CHECK(all == std::multiset<std::size_t>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(array_part(7, 1, 3) == std::vector<std::size_t>{1, 4});
+  CHECK(array_part(2, 4, 5).empty());
+  CHECK_THROWS_AS(array_part(7, 3, 3), Error);
+}
+
+TEST_CASE("every finished run of a sweep is ablated") {
+  const Folder folder;
+  const std::vector<Setting> settings = seed_settings(tiny_config(), 1, folder / "sweep");
+  run_sweep(settings, 1);
+  CHECK(fs::exists(settings[0].path / "ablation.csv"));
+  CHECK(standing_result(settings[0]).status == kFinished);
+  CHECK(standing_result(seed_settings(tiny_config(), 2, folder / "sweep")[1]).status == kStopped);
+}
+
 TEST_CASE("several jobs run at the same time") {
   const Folder folder;
   std::mutex mutex;

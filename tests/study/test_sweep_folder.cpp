@@ -77,3 +77,24 @@ TEST_CASE("what is no sweep, has no finished run or no steps is refused with its
   std::ofstream(folder / "b" / "sweep.csv") << "run,step\nseed-1,10\n";
   CHECK_THROWS_WITH_AS(SweepFolder::open(folder / "b"), doctest::Contains("status"), Error);
 }
+
+TEST_CASE("a grid's runs are grouped by their settings, and of seeds alone all are one group") {
+  const Folder folder;
+  CHECK(SweepFolder::open(sweep_at(folder / "seeds", "a,finished,20,1,10\nb,finished,20,0,\n"))
+            .groups()
+            .size() == 1);
+  const auto path = folder / "grid";
+  std::filesystem::create_directories(path);
+  std::ofstream(path / "sweep.csv") << "run,setting,model.heads,train.clip,status,step,formed,half\n"
+                                       "a,,1,0.5,finished,20,1,10\nb,,2,0.5,finished,20,0,\n"
+                                       "c,,2,0.5,failed,20,0,\nd,,1,0.5,finished,30,0,\n";
+  const SweepFolder sweep = SweepFolder::open(path);
+  CHECK(sweep.axes() == std::vector<std::string>{"model.heads", "train.clip"});
+  REQUIRE(sweep.groups().size() == 2);
+  CHECK(sweep.groups()[0].point == GridPoint{{"model.heads", "1"}, {"train.clip", "0.5"}});
+  const std::vector<Censored> halves = sweep.halves(sweep.groups()[0].rows);
+  REQUIRE(halves.size() == 2);
+  CHECK(halves[0].value == 10);
+  CHECK(halves[1].last_step == 30);
+  CHECK(sweep.groups()[1].rows.size() == 1);
+}

@@ -22,13 +22,19 @@ TEST_CASE("sweep.csv has a row for every run, and of one that failed what is kno
     heads.add({"0", "0", "0", "0.1", "0.1"});
     heads.add({"20", "0", "0", "0.2", "0.9"});
     heads.write(there.heads_file());
+    CsvTable ablation({"kind", "layer", "head", "change_induction", "step"});
+    ablation.add({"zero", "0", "0", "1.5", "20"});
+    ablation.add({"zero", "0", "1", "2.5", "20"});
+    ablation.add({"zero", "0", "all", "9", "20"});
+    ablation.add({"mean", "0", "0", "7", "20"});
+    ablation.write(there.table_file("ablation"));
   }
   const std::vector<SweepResult> results{{.status = RunStatus::finished},
                                          {.status = RunStatus::failed, .failure = "not finite"},
                                          {.status = RunStatus::stopped}};
   const auto reports = sweep_reports(settings);
   CHECK_FALSE(reports[2]);
-  const CsvTable table = sweep_table(settings, results, reports);
+  const CsvTable table = sweep_table(settings, results, reports, folder / "sweep");
   REQUIRE(table.rows() == 3);
   const auto row = [&](Index index) {
     std::string text;
@@ -37,17 +43,22 @@ TEST_CASE("sweep.csv has a row for every run, and of one that failed what is kno
   };
   CHECK(
       row(0) ==
-      "run=seed-1 seed=1 status=finished step=20 formed=1 onset=20 half=20 done= width= final_loss=3 "
+      "run=seed-1 setting= seed=1 status=finished step=20 formed=1 onset=20 half=20 done= width= "
+      "final_loss=3 "
       "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.75 highest_previous_token=0.2 "
-      "highest_k_composition= highest_copying= highest_induction=0.9 ");
+      "highest_k_composition= highest_copying= highest_induction=0.9 change_without_previous_token=1.5 "
+      "change_without_induction=1.5 "
+      "largest_change=2.5 ");
   CHECK(row(1) ==
-        "run=seed-2 seed=2 status=failed step=20 formed=0 onset=20 half= done= width= final_loss=3 "
+        "run=seed-2 setting= seed=2 status=failed step=20 formed=0 onset=20 half= done= width= final_loss=3 "
         "final_loss_induction=2 final_loss_noise=4.5 final_accuracy_induction=0.25 highest_previous_token= "
-        "highest_k_composition= highest_copying= highest_induction= ");
+        "highest_k_composition= highest_copying= highest_induction= change_without_previous_token= "
+        "change_without_induction= largest_change= ");
   CHECK(row(2) ==
-        "run=seed-3 seed=3 status=stopped step= formed= onset= half= done= width= final_loss= "
+        "run=seed-3 setting= seed=3 status=stopped step= formed= onset= half= done= width= final_loss= "
         "final_loss_induction= final_loss_noise= final_accuracy_induction= highest_previous_token= "
-        "highest_k_composition= highest_copying= highest_induction= ");
+        "highest_k_composition= highest_copying= highest_induction= change_without_previous_token= "
+        "change_without_induction= largest_change= ");
 }
 
 TEST_CASE("where nothing is copied, sweep.csv says nothing of formation") {
@@ -55,10 +66,22 @@ TEST_CASE("where nothing is copied, sweep.csv says nothing of formation") {
   setting.config.task.name = "text";
   CsvTable metrics({"step", "tokens", "loss", "accuracy_induction"});
   metrics.add({"0", "0", "4", "0.75"});
-  const std::vector<std::optional<FormationReport>> reports{formation_report(metrics, CsvTable({}))};
+  const std::vector<std::optional<RunReport>> reports{RunReport{formation_report(metrics, CsvTable({})), {}}};
   const std::vector<SweepResult> results{{.status = RunStatus::finished}};
-  const CsvTable table = sweep_table({&setting, 1}, results, reports);
+  const CsvTable table = sweep_table({&setting, 1}, results, reports, "runs");
   for (const char* column : {"formed", "onset", "half", "done", "width"})
     CHECK(table.cell(0, column).empty());
   CHECK(table.cell(0, "final_loss") == "4");
+}
+
+TEST_CASE("of a grid, sweep.csv has the setting and a column for each field, and runs by their folders") {
+  Setting setting{"runs/grid/heads=2_betas=-0.9-0.98-/seed-1", tiny_config()};
+  setting.point = {{"model.heads", "2"}, {"train.betas", "[0.9, 0.98]"}};
+  const std::vector<std::optional<RunReport>> reports(1);
+  const std::vector<SweepResult> results(1);
+  const CsvTable table = sweep_table({&setting, 1}, results, reports, "runs/grid");
+  CHECK(table.cell(0, "run") == "heads=2_betas=-0.9-0.98-/seed-1");
+  CHECK(table.cell(0, "setting") == "model.heads=2 train.betas=[0.9  0.98]");
+  CHECK(table.cell(0, "model.heads") == "2");
+  CHECK(table.cell(0, "train.betas") == "[0.9  0.98]");
 }
