@@ -15,6 +15,10 @@ namespace {
 /// Numbers that are exchanged at once: what is received stays small beside the gradients.
 constexpr Index kSegment = Index{1} << 22;
 
+/// Shards that are added at once, and numbers that stay in the cache while they are.
+constexpr Index kBlock = 4;
+constexpr Index kCached = Index{1} << 13;
+
 /// Where a subtree ends that begins at `first` and spans 2^k shards.
 Index end_of(Index first, Index span, Index shards) { return std::min(first + span, shards); }
 
@@ -29,6 +33,21 @@ void add_within(ShardRange range, const std::vector<Real*>& sets, Index begin, I
       Real* sum = sets[static_cast<std::size_t>(i)];
       for (Index j = begin; j < end; ++j) sum[j] += other[j];
     }
+}
+
+ShardRange block_of(Index shard, Index shards) {
+  const Index first = shard / kBlock * kBlock;
+  return {first, end_of(first, kBlock, shards)};
+}
+
+/// The subtree that one of `span` shards from `first` is half of.
+ShardRange pair_of(Index first, Index span, Index shards) {
+  const Index left = first / (2 * span) * (2 * span);
+  return {left, end_of(left, 2 * span, shards)};
+}
+
+bool lies_within(ShardRange inner, ShardRange outer) {
+  return inner.first >= outer.first && inner.last <= outer.last;
 }
 
 /// The places that a rank finishes, of `count`.
@@ -132,37 +151,103 @@ std::vector<Index> subtrees_within(ShardRange range, Index shards) {
   return firsts;
 }
 
-GradientSum sum_in_tree(std::vector<Gradients> own, Index shards, Index numbers, const Workers& workers) {
-  Ranks& ranks = workers.ranks;
-  const ShardRange range = owned_shards(shards, ranks.rank(), ranks.count());
-  ensure(static_cast<Index>(own.size()) == range.count(), "{} gradient sets of {} shards", own.size(),
-         range.count());
-  std::vector<Real*> sets(static_cast<std::size_t>(shards), nullptr);
-  for (std::size_t i = 0; i < own.size(); ++i)
-    sets[static_cast<std::size_t>(range.first) + i] = own[i].data();
-  const Real* total = own.empty() ? nullptr : own.front().data();
+GradientTree::GradientTree(Index shards, Index numbers, const Workers& workers)
+    : shards_(shards),
+      numbers_(numbers),
+      workers_(workers),
+      range_(owned_shards(shards, workers.ranks.rank(), workers.ranks.count())),
+      sets_(static_cast<std::size_t>(range_.count())),
+      made_(static_cast<std::size_t>(shards / kBlock + 1)),
+      spans_(static_cast<std::size_t>(range_.count())) {}
+
+void GradientTree::put(Index shard, Gradients gradients) {
+  ensure(gradients.count() == numbers_, "gradients of {} parameters, not {}", gradients.count(), numbers_);
+  std::unique_lock lock(mutex_);
+  set_of(shard) = std::move(gradients);
+  const ShardRange block = block_of(shard, shards_);
+  const Index made = ++made_[static_cast<std::size_t>(block.first / kBlock)];
+  // The last block is added by all threads together, with whatever else is left.
+  if (!lies_within(block, range_) || made < block.count() || range_.count() <= kBlock) return;
+  lock.unlock();
+  add(block.first, block.last);
+  lock.lock();
+  merge_upwards(lock, block.first, kBlock);
+}
+
+/// Whoever completes the second of two neighbours adds them, and goes on with what that completes.
+void GradientTree::merge_upwards(std::unique_lock<std::mutex>& lock, Index first, Index span) {
+  for (;;) {
+    spans_[static_cast<std::size_t>(first - range_.first)] = span;
+    const ShardRange both = pair_of(first, span, shards_);
+    if (span >= shards_ || !lies_within(both, range_)) return;
+    const Index second = both.first + span;
+    if (second < both.last) {
+      const Index neighbour = first == second ? both.first : second;
+      if (spans_[static_cast<std::size_t>(neighbour - range_.first)] != span) return;
+      lock.unlock();
+      add(both.first, both.last);
+      lock.lock();
+    }
+    first = both.first;
+    span *= 2;
+  }
+}
+
+/// Adds the sets of a subtree into its first, on this thread, and gives their memory back.
+void GradientTree::add(Index first, Index last) {
+  std::vector<Real*> sets(static_cast<std::size_t>(shards_), nullptr);
+  for (Index shard = first; shard < last; ++shard)
+    if (set_of(shard).count() > 0) sets[static_cast<std::size_t>(shard)] = set_of(shard).data();
+  for (Index begin = 0; begin < numbers_; begin += kCached)
+    add_within({first, last}, sets, begin, std::min(begin + kCached, numbers_));
+  for (Index shard = first + 1; shard < last; ++shard) set_of(shard) = Gradients();
+}
+
+GradientSum GradientTree::sum() {
+  Ranks& ranks = workers_.ranks;
+  std::vector<Real*> sets(static_cast<std::size_t>(shards_), nullptr);
+  for (Index shard = range_.first; shard < range_.last; ++shard)
+    if (set_of(shard).count() > 0) sets[static_cast<std::size_t>(shard)] = set_of(shard).data();
+  Gradients total = sets_.empty() ? Gradients::uninitialised({numbers_}) : std::move(sets_.front());
   // The norm is taken while the sum is in the cache, if that is all of it.
-  const auto add = [&](Index begin, Index end) {
-    add_within(range, sets, begin, end);
-    return ranks.alone() ? sum_of_squares({total + begin, total + end}) : 0;
-  };
-  double squares = sum_over_chunks(numbers, workers.threads, add);
-  Gradients sum = own.empty() ? Gradients::uninitialised({numbers}) : std::move(own.front());
-  if (ranks.alone()) return {std::move(sum), std::sqrt(squares)};
+  double squares = sum_over_chunks(numbers_, workers_.threads, [&](Index begin, Index end) {
+    add_within(range_, sets, begin, end);
+    return ranks.alone() ? sum_of_squares({total.data() + begin, total.data() + end}) : 0;
+  });
+  if (ranks.alone()) return {std::move(total), std::sqrt(squares)};
 
   std::vector<Real*> sums(sets.size(), nullptr);
-  for (const Index first : subtrees_within(range, shards))
+  for (const Index first : subtrees_within(range_, shards_))
     sums[static_cast<std::size_t>(first)] = sets[static_cast<std::size_t>(first)];
-  for (Index begin = 0; begin < numbers; begin += kSegment) {
+  for (Index begin = 0; begin < numbers_; begin += kSegment) {
     std::vector<Real*> there = sums;
     for (Real*& set : there)
       if (set != nullptr) set += begin;
-    Segment(std::move(there), std::min(kSegment, numbers - begin), workers).sum_into(sum.data() + begin);
+    Segment(std::move(there), std::min(kSegment, numbers_ - begin), workers_).sum_into(total.data() + begin);
   }
-  squares = sum_over_chunks(numbers, workers.threads, [&](Index begin, Index end) {
-    return sum_of_squares({sum.data() + begin, sum.data() + end});
+  squares = sum_over_chunks(numbers_, workers_.threads, [&](Index begin, Index end) {
+    return sum_of_squares({total.data() + begin, total.data() + end});
   });
-  return {std::move(sum), std::sqrt(squares)};
+  return {std::move(total), std::sqrt(squares)};
+}
+
+Index most_sets_held(ShardRange range, Index shards, int threads) {
+  if (range.count() <= kBlock) return range.count();
+  Index held = 0;
+  Index most = 0;
+  for (Index shard = range.first; shard < range.last; ++shard) {
+    most = std::max(most, ++held);
+    ShardRange done = block_of(shard, shards);
+    if (shard + 1 < done.last || !lies_within(done, range)) continue;
+    held -= done.count() - 1;
+    for (Index span = kBlock; span < shards; span *= 2) {
+      const ShardRange both = pair_of(done.first, span, shards);
+      if (both.last > shard + 1 || !lies_within(both, range)) break;
+      if (both.first + span < both.last) --held;
+      done = both;
+    }
+  }
+  return std::min(range.count(), most + threads - 1);
 }
 
 }  // namespace tapehead

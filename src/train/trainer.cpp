@@ -40,7 +40,6 @@ const Config& checked(const Config& config) {
 
 /// What one shard of a batch gives.
 struct ShardResult {
-  Gradients gradients;
   double loss = 0;
   Index operations = 0;
   Profile profile;
@@ -115,13 +114,15 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
   const Index all = shards_of(batch.size());
   const ShardRange own = owned_shards(all, ranks().rank(), ranks().count());
   std::vector<ShardResult> shards(static_cast<std::size_t>(own.count()));
+  GradientTree tree(all, model_.parameters().count(), workers_);
   parallel_for(own.count(), threads(), [&](Index index) {
     ShardResult& shard = shards[static_cast<std::size_t>(index)];
     const Index operations_before = gemm_operations();
     Tape tape(profile == nullptr ? nullptr : &shard.profile);
     const Variable sum = loss_of(tape, batch, own.first + index);
     shard.loss = static_cast<double>(sum.item());
-    if (std::isfinite(shard.loss)) shard.gradients = tape.backward(sum);
+    if (!std::isfinite(shard.loss)) return;
+    tree.put(own.first + index, tape.backward(sum));
     shard.operations = gemm_operations() - operations_before;
   });
   Laps laps(profile);
@@ -132,12 +133,9 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
   const auto broken =
       std::ranges::find_if_not(numbers.losses, [](double loss) { return std::isfinite(loss); });
   if (broken != numbers.losses.end()) fail_at("loss", fault_in(batch, broken - numbers.losses.begin()));
-  std::vector<Gradients> sets;
-  for (ShardResult& shard : shards) {
-    sets.push_back(std::move(shard.gradients));
+  for (const ShardResult& shard : shards)
     if (profile != nullptr) profile->add(shard.profile);
-  }
-  GradientSum sum = sum_in_tree(std::move(sets), all, model_.parameters().count(), workers_);
+  GradientSum sum = tree.sum();
   report.gradient_norm = sum.norm;
   laps.add_forward("reduce");
   if (!std::isfinite(report.gradient_norm)) fail_at("gradient", fault_in(batch, 0));

@@ -5,7 +5,9 @@
 #include "support/functions.h"
 #include "support/ranks.h"
 #include "support/testing.h"
+#include "tapehead/base/parallel.h"
 #include "tapehead/base/random.h"
+#include "tapehead/tensor/memory.h"
 #include "tapehead/train/optimizer.h"
 
 using namespace tapehead;
@@ -41,9 +43,16 @@ Gradients tree_sum(const std::vector<Gradients>& sets) {
   return tree_sum(sets, 0, span);
 }
 
-std::vector<Gradients> owned_by(const Ranks& ranks, const std::vector<Gradients>& sets) {
-  const ShardRange range = owned_shards(static_cast<Index>(sets.size()), ranks.rank(), ranks.count());
-  return {sets.begin() + range.first, sets.begin() + range.last};
+/// The sum of these sets, put in their order or backwards, on one rank of a job.
+GradientSum sum_of(const std::vector<Gradients>& sets, const Workers& workers, bool backwards = false) {
+  const Index shards = static_cast<Index>(sets.size());
+  GradientTree tree(shards, sets.front().count(), workers);
+  const ShardRange own = owned_shards(shards, workers.ranks.rank(), workers.ranks.count());
+  for (Index i = 0; i < own.count(); ++i) {
+    const Index shard = backwards ? own.last - 1 - i : own.first + i;
+    tree.put(shard, sets[static_cast<std::size_t>(shard)]);
+  }
+  return tree.sum();
 }
 
 }  // namespace
@@ -79,10 +88,50 @@ TEST_CASE("one process adds gradient sets in the tree of its definition, on any 
     const std::vector<Gradients> sets = drawn_sets(shards, 20000);
     const Gradients expected = tree_sum(sets);
     for (const int threads : {1, 3}) {
-      const GradientSum sum = sum_in_tree(sets, shards, 20000, threads);
+      const GradientSum sum = sum_of(sets, threads);
       CHECK(same_bits(sum.gradients, expected));
       CHECK(sum.norm == doctest::Approx(std::sqrt(sum_of_squares(expected.values()))).epsilon(1e-12));
     }
+  }
+}
+
+TEST_CASE("sets come to the same bits in whatever order they are put, and from several threads at once") {
+  for (const Index shards : {Index{7}, Index{12}, Index{16}, Index{23}, Index{64}}) {
+    CAPTURE(shards);
+    const std::vector<Gradients> sets = drawn_sets(shards, 257);
+    const Gradients expected = tree_sum(sets);
+    CHECK(same_bits(sum_of(sets, 1).gradients, expected));
+    CHECK(same_bits(sum_of(sets, 1, true).gradients, expected));
+    for (int time = 0; time < 5; ++time) {
+      GradientTree tree(shards, 257, 4);
+      parallel_for(shards, 4, [&](Index shard) { tree.put(shard, sets[static_cast<std::size_t>(shard)]); });
+      CHECK(same_bits(tree.sum().gradients, expected));
+    }
+  }
+}
+
+TEST_CASE("few sets are held at once, however many shards there are") {
+  CHECK(most_sets_held({0, 1}, 1, 1) == 1);
+  CHECK(most_sets_held({0, 4}, 4, 2) == 4);
+  CHECK(most_sets_held({0, 8}, 8, 1) == 5);
+  CHECK(most_sets_held({0, 128}, 128, 1) == 9);
+  CHECK(most_sets_held({0, 128}, 128, 2) == 10);
+  CHECK(most_sets_held({0, 6}, 6, 9) == 6);
+  // In a part of a batch some neighbours are another rank's.
+  CHECK(most_sets_held({3, 9}, 12, 1) == 5);
+  constexpr Index kNumbers = 1 << 16;
+  for (const Index shards : {Index{4}, Index{8}, Index{21}, Index{32}}) {
+    CAPTURE(shards);
+    const Gradients zeros({kNumbers});
+    reset_peak_memory();
+    const Index before = memory_use().peak;
+    {
+      GradientTree tree(shards, kNumbers, 1);
+      for (Index shard = 0; shard < shards; ++shard) tree.put(shard, zeros);
+      tree.sum();
+    }
+    const Index held = (memory_use().peak - before) / (kNumbers * static_cast<Index>(sizeof(Real)));
+    CHECK(held == most_sets_held({0, shards}, shards, 1));
   }
 }
 
@@ -92,9 +141,9 @@ TEST_CASE("any number of ranks come to the bits of one process, each of them, wi
       CAPTURE(shards);
       CAPTURE(count);
       const std::vector<Gradients> sets = drawn_sets(shards, 1003);
-      const GradientSum expected = sum_in_tree(sets, shards, 1003, 1);
+      const GradientSum expected = sum_of(sets, 1);
       check_on_ranks(count, [&](Ranks& ranks) {
-        const GradientSum sum = sum_in_tree(owned_by(ranks, sets), shards, 1003, {1, ranks});
+        const GradientSum sum = sum_of(sets, {1, ranks}, shards % 2 == 0);
         CHECK(same_bits(sum.gradients, expected.gradients));
         CHECK(sum.norm == expected.norm);
       });
@@ -104,10 +153,9 @@ TEST_CASE("any number of ranks come to the bits of one process, each of them, wi
 TEST_CASE("fewer numbers than ranks, and more than are exchanged at once, are summed all the same") {
   for (const Index numbers : {Index{1}, Index{3}, (Index{1} << 22) + 5}) {
     const std::vector<Gradients> sets = drawn_sets(3, numbers);
-    const GradientSum expected = sum_in_tree(sets, 3, numbers, 1);
+    const GradientSum expected = sum_of(sets, 1);
     check_on_ranks(4, [&](Ranks& ranks) {
-      CHECK(same_bits(sum_in_tree(owned_by(ranks, sets), 3, numbers, {1, ranks}).gradients,
-                      expected.gradients));
+      CHECK(same_bits(sum_of(sets, {1, ranks}).gradients, expected.gradients));
     });
   }
 }
@@ -118,7 +166,7 @@ TEST_CASE("where shards and ranks are powers of two, a rank sends 2 (R - 1) / R 
     const std::vector<Gradients> sets = drawn_sets(8, numbers);
     check_on_ranks(count, [&](Ranks& ranks) {
       ranks.forget_traffic();
-      sum_in_tree(owned_by(ranks, sets), 8, numbers, {1, ranks});
+      sum_of(sets, {1, ranks});
       CHECK(ranks.traffic().size() == 2);
       for (const Ranks::Traffic& call : ranks.traffic())
         CHECK(call.bytes == numbers * (count - 1) / count * static_cast<Index>(sizeof(Real)));

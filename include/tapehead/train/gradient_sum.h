@@ -6,6 +6,7 @@
 /// all-gather; Thakur et al. 2005, section 4, in the tree's order). So the bits are those of one process.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "tapehead/autograd/parameters.h"
@@ -32,9 +33,37 @@ struct GradientSum {
   double norm;          ///< its Euclidean norm
 };
 
-/// `own` are the gradients of the shards that this rank owns, `numbers` in each. What a rank sends, a step:
-/// its subtrees' sums, but for the part that it finishes itself, and that part to all others; so where shards
-/// and ranks are powers of two, 2 (R - 1) / R numbers for each of the parameters.
-GradientSum sum_in_tree(std::vector<Gradients> own, Index shards, Index numbers, const Workers& workers);
+/// The gradients of the shards that a rank owns, as they come. Sets are added while others are still being
+/// made: a block of four neighbours at once, then two neighbours of equal size, so that few are held.
+class GradientTree {
+ public:
+  /// Of a batch of so many shards, with so many numbers in each set.
+  GradientTree(Index shards, Index numbers, const Workers& workers);
+
+  /// The gradients of a shard that this rank owns. May be called from several threads at once.
+  void put(Index shard, Gradients gradients);
+  /// The sum over all shards of all ranks, once all have been put. Called by all ranks together. What a rank
+  /// sends: its subtrees' sums, but for the part that it finishes itself, and that part to all others; so
+  /// where shards and ranks are powers of two, 2 (R - 1) / R numbers for each of the parameters.
+  GradientSum sum();
+
+ private:
+  Gradients& set_of(Index shard) { return sets_[static_cast<std::size_t>(shard - range_.first)]; }
+  void merge_upwards(std::unique_lock<std::mutex>& lock, Index first, Index span);
+  void add(Index first, Index last);
+
+  const Index shards_;
+  const Index numbers_;
+  const Workers workers_;
+  const ShardRange range_;
+  std::mutex mutex_;
+  std::vector<Gradients> sets_;  // of owned shards; empty where not yet made, or added to one before
+  std::vector<Index> made_;      // how many of each block
+  std::vector<Index> spans_;     // of the complete subtree that begins at each owned shard; 0: none yet
+};
+
+/// The most gradient sets that are held at once while `threads` shards are at work; with one thread it is
+/// met.
+Index most_sets_held(ShardRange range, Index shards, int threads);
 
 }  // namespace tapehead
