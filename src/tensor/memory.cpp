@@ -147,8 +147,12 @@ void BufferDeleter::operator()(Real* block) const noexcept {
   }
 }
 
+Index block_bytes(Index count) {
+  return static_cast<Index>(rounded(std::max(kAlignment, static_cast<std::size_t>(count) * sizeof(Real))));
+}
+
 Buffer allocate(Index count) {
-  const std::size_t bytes = rounded(std::max(kAlignment, static_cast<std::size_t>(count) * sizeof(Real)));
+  const auto bytes = static_cast<std::size_t>(block_bytes(count));
   void* block = take(bytes);
   if (block == nullptr) {
     block = obtain(bytes);

@@ -28,6 +28,13 @@ TEST_CASE("a block is at most an eighth larger than asked for") {
   }
 }
 
+TEST_CASE("the bytes of a block are known before it is there") {
+  for (const Index count : {0, 1, 16, 1000, 1025, 131'073}) {
+    CAPTURE(count);
+    CHECK(block_bytes(count) == static_cast<Index>(allocate(count).get_deleter().bytes));
+  }
+}
+
 TEST_CASE("a block given back is handed out again for the same size, and not while it is in use") {
   Buffer first = allocate(5000);
   const Real* address = first.get();

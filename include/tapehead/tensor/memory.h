@@ -21,6 +21,9 @@ using Buffer = std::unique_ptr<Real[], BufferDeleter>;
 /// thread, if there is one of the right size. Nothing is returned to the system. Throws std::bad_alloc.
 Buffer allocate(Index count);
 
+/// How many bytes the block has that `allocate(count)` gives.
+Index block_bytes(Index count);
+
 /// Bytes of blocks, over all threads.
 struct MemoryUse {
   Index now = 0;       ///< in use
