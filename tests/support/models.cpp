@@ -1,6 +1,7 @@
 #include "support/models.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tapehead/base/random.h"
 
@@ -17,6 +18,57 @@ ModelConfig everything_on() {
   config.tied = true;
   config.dropout = 0.2;
   return config;
+}
+
+std::vector<ModelOption> every_option(const ModelConfig& base) {
+  std::vector<ModelOption> options{{"nothing else", base}};
+  const auto add = [&](const char* name, auto change) {
+    ModelConfig config = base;
+    change(config);
+    options.push_back({name, config});
+  };
+  using M = ModelConfig;
+  add("no layers", [](M& m) { m.layers = 0; });
+  add("one layer", [](M& m) { m.layers = 1; });
+  add("five layers", [](M& m) { m.layers = 5; });
+  add("no norm", [](M& m) { m.norm = NormKind::none; });
+  add("layer norm", [](M& m) { m.norm = NormKind::layer; });
+  add("rms norm", [](M& m) { m.norm = NormKind::rms; });
+  add("no feed-forward", [](M& m) { m.feed_forward = 0; });
+  add("swiglu", [](M& m) { m.activation = Activation::swiglu; });
+  add("erf", [](M& m) { m.gelu = GeluForm::erf; });
+  add("untied", [](M& m) { m.tied = false; });
+  add("no biases", [](M& m) { m.bias = m.qkv_bias = false; });
+  add("dropout", [](M& m) { m.dropout = 0.2; });
+  add("sinusoidal", [](M& m) { m.positions = Positions::sinusoidal; });
+  add("rotary", [](M& m) { m.positions = Positions::rotary; });
+  add("alibi", [](M& m) { m.positions = Positions::alibi; });
+  add("no positions", [](M& m) { m.positions = Positions::none; });
+  add("bilinear", [](M& m) { m.scores = ScoreForm::bilinear; });
+  add("additive", [](M& m) { m.scores = ScoreForm::additive; });
+  add("unscaled", [](M& m) { m.scaled_scores = false; });
+  add("query-key norm", [](M& m) { m.query_key_norm = true; });
+  add("smeared keys", [](M& m) { m.smeared_keys = true; });
+  add("tiled", [](M& m) { m.attention = AttentionForm::tiled; });
+  add("gpt2 start", [](M& m) { m.initialisation = Initialisation::gpt2; });
+  const auto all_scores = [](M& m) {
+    m.positions = Positions::rotary;
+    m.scores = ScoreForm::bilinear;
+    m.query_key_norm = m.smeared_keys = true;
+    m.activation = Activation::swiglu;
+  };
+  add("all that meets in scores", all_scores);
+  add("the same, tiled", [&](M& m) {
+    all_scores(m);
+    m.attention = AttentionForm::tiled;
+  });
+  add("additive with dropout and no norm", [](M& m) {
+    m.scores = ScoreForm::additive;
+    m.norm = NormKind::none;
+    m.dropout = 0.2;
+    m.query_key_norm = m.smeared_keys = true;
+  });
+  return options;
 }
 
 Transformer random_model(const ModelConfig& config, std::uint64_t seed) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/testing.h"
 #include "tapehead/nn/transformer.h"
@@ -13,6 +15,13 @@ namespace tapehead::testing {
 ModelConfig attention_only();
 /// The same with every part switched on, dropout too.
 ModelConfig everything_on();
+
+/// Each option that a model has, by itself on top of a config without dropout, and some that meet.
+struct ModelOption {
+  std::string name;
+  ModelConfig config;
+};
+std::vector<ModelOption> every_option(const ModelConfig& base);
 
 /// A model of this config whose parameters are all drawn at random, biases and gains too, so that a lost or
 /// doubled one shows.
