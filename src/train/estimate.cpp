@@ -1,0 +1,256 @@
+#include "tapehead/train/estimate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+
+#include "tapehead/base/require.h"
+#include "tapehead/nn/pass_cost.h"
+#include "tapehead/tensor/memory.h"
+#include "tapehead/train/benchmark.h"
+#include "tapehead/train/trainer.h"
+
+namespace tapehead {
+
+namespace {
+
+constexpr Index kMostRanks = 1'000'000;
+constexpr Index kSegment = Index{1} << 22;  // numbers that are exchanged at a time
+constexpr Index kNumber = sizeof(Real);
+
+template <class... Args>
+void require_usage(bool condition, fmt::format_string<Args...> message, Args&&... args) {
+  if (!condition) throw UsageError(fmt::format(message, std::forward<Args>(args)...));
+}
+
+void check(const Machines& machines) {
+  require_usage(machines.ranks >= 1, "[estimate] expected at least one rank, got {}", machines.ranks);
+  require_usage(machines.ranks <= kMostRanks, "[estimate] expected at most {} ranks, got {}", kMostRanks,
+                machines.ranks);
+  require_usage(machines.threads >= 1, "[estimate] expected at least one thread, got {}", machines.threads);
+  const auto above_zero = [](double rate, const char* name) {
+    require_usage(rate > 0, "[estimate] expected {} above 0, got {}", name, rate);
+  };
+  above_zero(machines.operations_per_second, "operations_per_second");
+  above_zero(machines.memory_bytes_per_second, "memory_bytes_per_second");
+  above_zero(machines.network_bytes_per_second, "network_bytes_per_second");
+  require_usage(machines.seconds_per_message >= 0,
+                "[estimate] expected seconds_per_message of at least 0, got {}",
+                machines.seconds_per_message);
+}
+
+/// A step of all ranks: the batch's shards, of which the last may be smaller.
+struct Step {
+  Index parameters;
+  Index averages;  // sets of them
+  Index shards;
+  PassCost whole;
+  PassCost last;
+  Index model_bytes;
+};
+
+Step step_of(const Config& config) {
+  const TrainConfig& train = config.train;
+  const Index shard = std::min(train.shard, train.batch);
+  const Index shards = (train.batch + train.shard - 1) / train.shard;
+  const Index rest = train.batch - (shards - 1) * shard;
+  const Step step{.parameters = static_cast<Index>(count_parameters(config.model)),
+                  .averages = train.optimizer == "sgd" ? 1 : 2,
+                  .shards = shards,
+                  .whole = pass_cost(config.model, shard, config.task.length),
+                  .last = pass_cost(config.model, rest, config.task.length),
+                  .model_bytes = model_bytes(config.model)};
+  const double sets = static_cast<double>(shards) * static_cast<double>(block_bytes(step.parameters));
+  const double operations = static_cast<double>(shards) * static_cast<double>(step.whole.operations);
+  require(std::max(sets, operations) < 0x1.0p61, "[estimate] {} shards of a step are too many to count",
+          shards);
+  return step;
+}
+
+/// What one rank does in a step.
+class Rank {
+ public:
+  Rank(const Step& step, const Machines& machines, Index number)
+      : step_(step),
+        machines_(machines),
+        first_(first_shard(number)),
+        end_(first_shard(number + 1)),
+        part_(step.parameters / machines.ranks) {}
+
+  Index shards() const { return end_ - first_; }
+
+  /// The nodes of the tree in which shards are added (add_in_tree in trainer.cpp) that this rank can sum up
+  /// by itself, and no node above them. A node of size 2^k begins at a multiple of it, and ends early with
+  /// the shards.
+  Index subtrees() const {
+    Index count = 0;
+    for (Index at = first_; at < end_; ++count) {
+      Index size = 1;
+      while (size < end_ - at && at % (2 * size) == 0 && std::min(at + 2 * size, step_.shards) <= end_)
+        size *= 2;
+      at = std::min(at + size, end_);
+    }
+    return count;
+  }
+
+  /// Its sums to the ranks whose part they are, then its own part of the whole to all.
+  Index sent_bytes() const {
+    return kNumber * (subtrees() * (step_.parameters - part_) + part_ * (machines_.ranks - 1));
+  }
+  Index received_sums(Index all_subtrees) const { return (all_subtrees - subtrees()) * part_; }
+  Index received_bytes(Index all_subtrees) const {
+    return kNumber * (received_sums(all_subtrees) + step_.parameters - part_);
+  }
+  Index messages() const {
+    const Index segments = (step_.parameters + kSegment - 1) / kSegment;
+    return segments * (machines_.ranks - 1) * (subtrees() + 1);
+  }
+  /// Of one segment, the rank's part of the others' sums.
+  Index exchange_bytes(Index all_subtrees) const {
+    const Index part = (std::min(kSegment, step_.parameters) + machines_.ranks - 1) / machines_.ranks;
+    return machines_.ranks == 1 ? 0 : block_bytes((all_subtrees - subtrees()) * part);
+  }
+
+  Index gradient_bytes() const { return shards() * block_bytes(step_.parameters); }
+  /// Of the shards that run at once: the last of the batch counts in only where there is no other.
+  Index activation_bytes() const { return at_once(&PassCost::array_bytes); }
+  Index mask_bytes() const { return at_once(&PassCost::mask_bytes); }
+
+  /// Gradients and activations when most is in use: as the rank's last shard runs, or, where that is the
+  /// batch's last and much smaller, as the one before does.
+  Index running_bytes() const {
+    if (shards() == 0) return 0;
+    const Index sets = gradient_bytes();
+    const auto others = static_cast<Index>(std::min<Index>(machines_.threads, shards())) - 1;
+    const Index whole = step_.whole.array_bytes;
+    const Index last = has_last() ? step_.last.array_bytes : whole;
+    const Index before = std::min<Index>(machines_.threads, shards() - 1) * whole;
+    return std::max(sets + others * whole + last, sets - block_bytes(step_.parameters) + before);
+  }
+
+  /// Threads take shards in order, each when it is free.
+  double compute_seconds() const {
+    if (shards() == 0) return 0;
+    const Index others = shards() - 1;
+    const auto rounds = static_cast<double>((others + machines_.threads - 1) / machines_.threads);
+    const auto before_last = static_cast<double>(others / machines_.threads);
+    const auto whole = static_cast<double>(step_.whole.operations);
+    const auto last = has_last() ? static_cast<double>(step_.last.operations) : whole;
+    return std::max(rounds * whole, before_last * whole + last) / machines_.operations_per_second;
+  }
+
+  /// Bytes that adding and updating read and write: every set once, and the sum of every two; all gradients
+  /// to see that they are finite; parameters and averages both ways and the gradients (optimizer.cpp). Of
+  /// several ranks also the sums that came, and the whole once more for its norm.
+  double moved_bytes(Index all_subtrees) const {
+    const Index sets = shards() + shards() / 2 + 1 + 2 * (1 + step_.averages) + 1;
+    const Index exchanged = machines_.ranks == 1 ? 0 : received_sums(all_subtrees) + step_.parameters;
+    return static_cast<double>(kNumber) * (static_cast<double>(sets) * static_cast<double>(step_.parameters) +
+                                           static_cast<double>(exchanged));
+  }
+
+  double exchange_seconds(Index all_subtrees) const {
+    if (machines_.ranks == 1) return 0;
+    const auto bytes = static_cast<double>(std::max(sent_bytes(), received_bytes(all_subtrees)));
+    return bytes / machines_.network_bytes_per_second +
+           static_cast<double>(messages()) * machines_.seconds_per_message;
+  }
+
+ private:
+  Index first_shard(Index number) const { return step_.shards * number / machines_.ranks; }
+  bool has_last() const { return end_ == step_.shards; }
+  Index at_once(Index PassCost::*bytes) const {
+    if (shards() == 0) return 0;
+    if (shards() == 1) return has_last() ? step_.last.*bytes : step_.whole.*bytes;
+    return std::min<Index>(machines_.threads, shards() - (has_last() ? 1 : 0)) * step_.whole.*bytes;
+  }
+
+  const Step& step_;
+  const Machines& machines_;
+  Index first_;
+  Index end_;
+  Index part_;  // numbers of which the rank adds up everybody's sums
+};
+
+void keep_larger(Index& most, Index value) { most = std::max(most, value); }
+void keep_larger(double& most, double value) { most = std::max(most, value); }
+
+void add_ranks(StepEstimate& estimate, const Step& step, const Machines& machines) {
+  Index all_subtrees = 0;
+  for (Index r = 0; r < machines.ranks; ++r) all_subtrees += Rank(step, machines, r).subtrees();
+  StepEstimate::Memory& memory = estimate.memory;
+  for (Index r = 0; r < machines.ranks; ++r) {
+    const Rank rank(step, machines, r);
+    keep_larger(estimate.shards_of_rank, rank.shards());
+    keep_larger(memory.gradients, rank.gradient_bytes());
+    keep_larger(memory.activations, rank.activation_bytes());
+    keep_larger(memory.masks, rank.mask_bytes());
+    keep_larger(memory.exchange, rank.exchange_bytes(all_subtrees));
+    keep_larger(memory.arrays, memory.model + memory.averages +
+                                   std::max(rank.running_bytes(),
+                                            rank.gradient_bytes() + rank.exchange_bytes(all_subtrees)));
+    keep_larger(estimate.seconds.compute, rank.compute_seconds());
+    keep_larger(estimate.seconds.update, rank.moved_bytes(all_subtrees) / machines.memory_bytes_per_second);
+    if (machines.ranks == 1) continue;
+    keep_larger(estimate.sent_bytes, rank.sent_bytes());
+    keep_larger(estimate.received_bytes, rank.received_bytes(all_subtrees));
+    keep_larger(estimate.messages, rank.messages());
+    keep_larger(estimate.seconds.exchange, rank.exchange_seconds(all_subtrees));
+  }
+}
+
+StepEstimate estimate_of(const Step& step, const Config& config, const Machines& machines) {
+  StepEstimate estimate{};
+  estimate.parameters = step.parameters;
+  estimate.tokens = config.train.batch * config.task.length;
+  estimate.shards = step.shards;
+  estimate.operations = (step.shards - 1) * step.whole.operations + step.last.operations;
+  estimate.memory.model = step.model_bytes;
+  estimate.memory.averages = step.averages * block_bytes(step.parameters);
+  add_ranks(estimate, step, machines);
+  estimate.tokens_per_second = static_cast<double>(estimate.tokens) / estimate.seconds.step();
+  return estimate;
+}
+
+}  // namespace
+
+StepEstimate estimate_step(const Config& config, const Machines& machines) {
+  validate(config);
+  check(machines);
+  const Step step = step_of(config);
+  StepEstimate estimate = estimate_of(step, config, machines);
+  Machines alone = machines;
+  alone.ranks = 1;
+  estimate.efficiency = estimate.tokens_per_second / static_cast<double>(machines.ranks) /
+                        estimate_of(step, config, alone).tokens_per_second;
+  return estimate;
+}
+
+Machines measured_rates(const Config& given, double seconds) {
+  using Clock = Profile::Clock;
+  Config config = with_drawn_weights(given);
+  config.train.batch = std::min(config.train.shard, config.train.batch);
+  config.train.learning_rate = 0;  // as fast, and cannot diverge
+  config.interventions.clear();
+  Trainer trainer(config, 1);
+  trainer.advance();
+  Profile profile;
+  double steps = 0;
+  double passed = 0;
+  for (const Clock::time_point start = Clock::now(); steps == 0 || passed < seconds; ++steps) {
+    trainer.advance(&profile);
+    passed = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  const auto taken = [&](std::string_view name) {
+    return std::ranges::find(profile.entries(), name, &Profile::Entry::name)->forward;
+  };
+  const double update = taken("reduce") + taken("optimizer");
+  const Step step = step_of(config);
+  Machines machines;
+  machines.operations_per_second =
+      steps * static_cast<double>(step.whole.operations) / (passed - update - taken("batch"));
+  machines.memory_bytes_per_second = steps * Rank(step, machines, 0).moved_bytes(1) / update;
+  return machines;
+}
+
+}  // namespace tapehead
