@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,6 +11,7 @@
 #include "tapehead/app/arguments.h"
 #include "tapehead/app/commands.h"
 #include "tapehead/app/json.h"
+#include "tapehead/app/step_estimate_output.h"
 #include "tapehead/app/table.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
@@ -137,24 +139,98 @@ void print_archive(const SafetensorsFile& archive) {
     std::cout << fmt::format("  {} = {}\n", quoted_name(key), quoted_name(value));
 }
 
-}  // namespace
+/// What only says how an estimate is made.
+constexpr std::array kEstimateOptions{"threads", "gflops", "gbytes", "gbits", "latency-us"};
 
-int inspect_command(const Words& words) {
+Arguments inspect_arguments() {
   Arguments arguments(
       "inspect",
       "A model's parameters by name, and what a training step costs; or what is in a safetensors file, "
-      "whoever wrote it.",
+      "whoever wrote it; or, by formula, what a step would cost on several machines.",
       "RUN|CONFIG|FILE.safetensors");
+  const auto add = [&](const char* name, const char* meaning, const char* unit) {
+    arguments.options()(name, meaning, cxxopts::value<std::string>(), unit);
+  };
+  arguments.options()("set", "another value for one field of the config; may be repeated",
+                      cxxopts::value<std::vector<std::string>>(), "table.key=value");
+  add("ranks", "memory and time of a step by formula, on so many machines; several with commas", "N,...");
+  arguments.add_threads("with --ranks: of each machine");
+  add("gflops",
+      "with --ranks: GFLOP/s of a thread (default: measured here, on steps of one shard; if it is given, "
+      "nothing is run)",
+      "X");
+  add("gbytes", "with --ranks: GB/s of a machine's memory (default: measured here, or 10 with --gflops)",
+      "X");
+  add("gbits", "with --ranks: Gbit/s of a machine's network, either way (default: 10)", "X");
+  add("latency-us", "with --ranks: microseconds for a message to set out (default: 50)", "X");
   arguments.add_json();
+  return arguments;
+}
+
+void inspect_archive(const Arguments& arguments, const std::filesystem::path& path) {
+  for (const char* option : {"set", "ranks"})
+    if (arguments.has(option))
+      throw UsageError(fmt::format("--{} takes a run or a config, and {} is neither", option, path.string()));
+  const SafetensorsFile archive(path);
+  arguments.flag("json") ? print_archive_json(archive) : print_archive(archive);
+}
+
+Config config_of(const Arguments& arguments, const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return read_config(path, arguments.texts("set"));
+  const Config config = RunDirectory::open(path).config();
+  return arguments.has("set")
+             ? parse_config(to_toml(config), (path / "config.toml").string(), arguments.texts("set"))
+             : config;
+}
+
+Machines given_machines(const Arguments& arguments) {
+  Machines machines;
+  machines.threads = arguments.threads();
+  const auto take = [&](const char* option, double unit, double& rate) {
+    if (arguments.has(option)) rate = unit * arguments.positive(option);
+  };
+  take("gflops", 1e9, machines.operations_per_second);
+  take("gbytes", 1e9, machines.memory_bytes_per_second);
+  take("gbits", 1e9 / 8, machines.network_bytes_per_second);
+  take("latency-us", 1e-6, machines.seconds_per_message);
+  return machines;
+}
+
+void inspect_ranks(const Arguments& arguments, const std::string& path, const Config& config) {
+  Machines machines = given_machines(arguments);
+  StepEstimates computed{.config = path, .measured = !arguments.has("gflops")};
+  for (const Index ranks : arguments.distinct_numbers("ranks", 1)) {
+    machines.ranks = ranks;
+    computed.machines.push_back(machines);
+    estimate_step(config, machines);  // so that what is wrong is told before anything is measured
+  }
+  const Machines here = computed.measured ? measured_rates(config) : machines;
+  for (Machines& some : computed.machines) {
+    if (computed.measured) some.operations_per_second = here.operations_per_second;
+    if (!arguments.has("gbytes")) some.memory_bytes_per_second = here.memory_bytes_per_second;
+    computed.estimates.push_back(estimate_step(config, some));
+  }
+  arguments.flag("json") ? print_json(computed) : print_table(computed);
+}
+
+}  // namespace
+
+int inspect_command(const Words& words) {
+  Arguments arguments = inspect_arguments();
   if (!arguments.parse(words)) return 0;
+  for (const char* option : kEstimateOptions)
+    if (arguments.has(option) && !arguments.has("ranks"))
+      throw UsageError(fmt::format("--{} goes with --ranks", option));
   const std::filesystem::path path = arguments.positional();
   if (path.extension() == ".safetensors") {
-    const SafetensorsFile archive(path);
-    arguments.flag("json") ? print_archive_json(archive) : print_archive(archive);
+    inspect_archive(arguments, path);
     return 0;
   }
-  const Config config =
-      std::filesystem::is_directory(path) ? RunDirectory::open(path).config() : read_config(path);
+  const Config config = config_of(arguments, path);
+  if (arguments.has("ranks")) {
+    inspect_ranks(arguments, path.string(), config);
+    return 0;
+  }
   Trainer trainer(with_drawn_weights(config), 1);
   const StepCost cost = measure_step(trainer);
   arguments.flag("json") ? print_json(trainer, cost) : print_table(trainer, cost);

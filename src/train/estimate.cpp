@@ -8,6 +8,7 @@
 #include "tapehead/nn/pass_cost.h"
 #include "tapehead/tensor/memory.h"
 #include "tapehead/train/benchmark.h"
+#include "tapehead/train/gradient_sum.h"
 #include "tapehead/train/trainer.h"
 
 namespace tapehead {
@@ -15,7 +16,6 @@ namespace tapehead {
 namespace {
 
 constexpr Index kMostRanks = 1'000'000;
-constexpr Index kSegment = Index{1} << 22;  // numbers that are exchanged at a time
 constexpr Index kNumber = sizeof(Real);
 
 template <class... Args>
@@ -67,65 +67,52 @@ Step step_of(const Config& config) {
   return step;
 }
 
+/// How many of so many numbers a rank finishes.
+Index part_of(Index numbers, Index rank, Index ranks) {
+  return numbers * (rank + 1) / ranks - numbers * rank / ranks;
+}
+
 /// What one rank does in a step.
 class Rank {
  public:
   Rank(const Step& step, const Machines& machines, Index number)
       : step_(step),
         machines_(machines),
-        first_(first_shard(number)),
-        end_(first_shard(number + 1)),
-        part_(step.parameters / machines.ranks) {}
+        number_(number),
+        range_(owned_shards(step.shards, static_cast<int>(number), static_cast<int>(machines.ranks))),
+        sums_(static_cast<Index>(subtrees_within(range_, step.shards).size())),
+        part_(step.parameters / kSegment * part_of(kSegment, number, machines.ranks) +
+              part_of(step.parameters % kSegment, number, machines.ranks)) {}
 
-  Index shards() const { return end_ - first_; }
+  Index shards() const { return range_.count(); }
+  /// Of subtrees that are all its own.
+  Index sums() const { return sums_; }
 
-  /// The nodes of the tree in which shards are added (add_in_tree in trainer.cpp) that this rank can sum up
-  /// by itself, and no node above them. A node of size 2^k begins at a multiple of it, and ends early with
-  /// the shards.
-  Index subtrees() const {
-    Index count = 0;
-    for (Index at = first_; at < end_; ++count) {
-      Index size = 1;
-      while (size < end_ - at && at % (2 * size) == 0 && std::min(at + 2 * size, step_.shards) <= end_)
-        size *= 2;
-      at = std::min(at + size, end_);
-    }
-    return count;
-  }
-
-  /// Its sums to the ranks whose part they are, then its own part of the whole to all.
+  /// Its sums but for the part that it finishes itself, then that part to all. `all_sums` are everybody's.
   Index sent_bytes() const {
-    return kNumber * (subtrees() * (step_.parameters - part_) + part_ * (machines_.ranks - 1));
+    return kNumber * (sums_ * (step_.parameters - part_) + part_ * (machines_.ranks - 1));
   }
-  Index received_sums(Index all_subtrees) const { return (all_subtrees - subtrees()) * part_; }
-  Index received_bytes(Index all_subtrees) const {
-    return kNumber * (received_sums(all_subtrees) + step_.parameters - part_);
+  Index received_bytes(Index all_sums) const {
+    return kNumber * (received_sums(all_sums) + step_.parameters - part_);
   }
   Index messages() const {
-    const Index segments = (step_.parameters + kSegment - 1) / kSegment;
-    return segments * (machines_.ranks - 1) * (subtrees() + 1);
+    return (step_.parameters + kSegment - 1) / kSegment * (machines_.ranks - 1) * (sums_ + 1);
   }
-  /// Of one segment, the rank's part of the others' sums.
-  Index exchange_bytes(Index all_subtrees) const {
-    const Index part = (std::min(kSegment, step_.parameters) + machines_.ranks - 1) / machines_.ranks;
-    return machines_.ranks == 1 ? 0 : block_bytes((all_subtrees - subtrees()) * part);
+  /// An array for every sum that comes, of one segment.
+  Index exchange_bytes(Index all_sums) const {
+    const Index part = part_of(std::min(kSegment, step_.parameters), number_, machines_.ranks);
+    return all_sums == sums_ ? 0 : (all_sums - sums_) * block_bytes(part);
   }
 
-  Index gradient_bytes() const { return shards() * block_bytes(step_.parameters); }
-  /// Of the shards that run at once: the last of the batch counts in only where there is no other.
-  Index activation_bytes() const { return at_once(&PassCost::array_bytes); }
-  Index mask_bytes() const { return at_once(&PassCost::mask_bytes); }
-
-  /// Gradients and activations when most is in use: as the rank's last shard runs, or, where that is the
-  /// batch's last and much smaller, as the one before does.
+  /// A rank without shards has one set too, for the sum.
+  Index gradient_bytes() const { return std::max<Index>(1, shards()) * block_bytes(step_.parameters); }
+  Index activation_bytes() const { return std::max(with_last(kArrays), without_last(kArrays)); }
+  Index mask_bytes() const { return std::max(with_last(kMasks), without_last(kMasks)); }
+  /// Gradients and activations at their peak: as the rank's last shard runs, or, where that is the batch's
+  /// last and much smaller, as the one before does.
   Index running_bytes() const {
-    if (shards() == 0) return 0;
     const Index sets = gradient_bytes();
-    const auto others = static_cast<Index>(std::min<Index>(machines_.threads, shards())) - 1;
-    const Index whole = step_.whole.array_bytes;
-    const Index last = has_last() ? step_.last.array_bytes : whole;
-    const Index before = std::min<Index>(machines_.threads, shards() - 1) * whole;
-    return std::max(sets + others * whole + last, sets - block_bytes(step_.parameters) + before);
+    return std::max(sets + with_last(kArrays), sets - block_bytes(step_.parameters) + without_last(kArrays));
   }
 
   /// Threads take shards in order, each when it is free.
@@ -135,49 +122,59 @@ class Rank {
     const auto rounds = static_cast<double>((others + machines_.threads - 1) / machines_.threads);
     const auto before_last = static_cast<double>(others / machines_.threads);
     const auto whole = static_cast<double>(step_.whole.operations);
-    const auto last = has_last() ? static_cast<double>(step_.last.operations) : whole;
+    const auto last = static_cast<double>(last_shard().operations);
     return std::max(rounds * whole, before_last * whole + last) / machines_.operations_per_second;
   }
 
-  /// Bytes that adding and updating read and write: every set once, and the sum of every two; all gradients
-  /// to see that they are finite; parameters and averages both ways and the gradients (optimizer.cpp). Of
-  /// several ranks also the sums that came, and the whole once more for its norm.
-  double moved_bytes(Index all_subtrees) const {
+  /// Bytes that adding and updating read and write: every set once, and the sum of every two; all gradients,
+  /// to see that they are finite; parameters and averages both ways and gradients once more (optimizer.cpp).
+  /// Of several ranks also the sums that came, and the whole once more for its norm.
+  double moved_bytes(Index all_sums) const {
     const Index sets = shards() + shards() / 2 + 1 + 2 * (1 + step_.averages) + 1;
-    const Index exchanged = machines_.ranks == 1 ? 0 : received_sums(all_subtrees) + step_.parameters;
+    const Index exchanged = machines_.ranks == 1 ? 0 : received_sums(all_sums) + step_.parameters;
     return static_cast<double>(kNumber) * (static_cast<double>(sets) * static_cast<double>(step_.parameters) +
                                            static_cast<double>(exchanged));
   }
 
-  double exchange_seconds(Index all_subtrees) const {
+  double exchange_seconds(Index all_sums) const {
     if (machines_.ranks == 1) return 0;
-    const auto bytes = static_cast<double>(std::max(sent_bytes(), received_bytes(all_subtrees)));
+    const auto bytes = static_cast<double>(std::max(sent_bytes(), received_bytes(all_sums)));
     return bytes / machines_.network_bytes_per_second +
            static_cast<double>(messages()) * machines_.seconds_per_message;
   }
 
  private:
-  Index first_shard(Index number) const { return step_.shards * number / machines_.ranks; }
-  bool has_last() const { return end_ == step_.shards; }
-  Index at_once(Index PassCost::*bytes) const {
+  static constexpr auto kArrays = &PassCost::array_bytes;
+  static constexpr auto kMasks = &PassCost::mask_bytes;
+
+  const PassCost& last_shard() const { return range_.last == step_.shards ? step_.last : step_.whole; }
+  /// Of the shards that run at once: the last of the rank and as many others as there are threads for, or
+  /// others alone.
+  Index with_last(Index PassCost::*bytes) const {
     if (shards() == 0) return 0;
-    if (shards() == 1) return has_last() ? step_.last.*bytes : step_.whole.*bytes;
-    return std::min<Index>(machines_.threads, shards() - (has_last() ? 1 : 0)) * step_.whole.*bytes;
+    const Index others = std::min<Index>(machines_.threads, shards()) - 1;
+    return others * step_.whole.*bytes + last_shard().*bytes;
   }
+  Index without_last(Index PassCost::*bytes) const {
+    const Index others = std::min<Index>(machines_.threads, shards() - 1);
+    return others < 1 ? 0 : others * step_.whole.*bytes;
+  }
+  Index received_sums(Index all_sums) const { return (all_sums - sums_) * part_; }
 
   const Step& step_;
   const Machines& machines_;
-  Index first_;
-  Index end_;
-  Index part_;  // numbers of which the rank adds up everybody's sums
+  Index number_;
+  ShardRange range_;
+  Index sums_;
+  Index part_;  // how many numbers it finishes
 };
 
 void keep_larger(Index& most, Index value) { most = std::max(most, value); }
 void keep_larger(double& most, double value) { most = std::max(most, value); }
 
 void add_ranks(StepEstimate& estimate, const Step& step, const Machines& machines) {
-  Index all_subtrees = 0;
-  for (Index r = 0; r < machines.ranks; ++r) all_subtrees += Rank(step, machines, r).subtrees();
+  Index all_sums = 0;
+  for (Index r = 0; r < machines.ranks; ++r) all_sums += Rank(step, machines, r).sums();
   StepEstimate::Memory& memory = estimate.memory;
   for (Index r = 0; r < machines.ranks; ++r) {
     const Rank rank(step, machines, r);
@@ -185,17 +182,16 @@ void add_ranks(StepEstimate& estimate, const Step& step, const Machines& machine
     keep_larger(memory.gradients, rank.gradient_bytes());
     keep_larger(memory.activations, rank.activation_bytes());
     keep_larger(memory.masks, rank.mask_bytes());
-    keep_larger(memory.exchange, rank.exchange_bytes(all_subtrees));
-    keep_larger(memory.arrays, memory.model + memory.averages +
-                                   std::max(rank.running_bytes(),
-                                            rank.gradient_bytes() + rank.exchange_bytes(all_subtrees)));
+    keep_larger(memory.exchange, rank.exchange_bytes(all_sums));
+    keep_larger(memory.arrays,
+                memory.model + memory.averages +
+                    std::max(rank.running_bytes(), rank.gradient_bytes() + rank.exchange_bytes(all_sums)));
     keep_larger(estimate.seconds.compute, rank.compute_seconds());
-    keep_larger(estimate.seconds.update, rank.moved_bytes(all_subtrees) / machines.memory_bytes_per_second);
-    if (machines.ranks == 1) continue;
+    keep_larger(estimate.seconds.update, rank.moved_bytes(all_sums) / machines.memory_bytes_per_second);
     keep_larger(estimate.sent_bytes, rank.sent_bytes());
-    keep_larger(estimate.received_bytes, rank.received_bytes(all_subtrees));
+    keep_larger(estimate.received_bytes, rank.received_bytes(all_sums));
     keep_larger(estimate.messages, rank.messages());
-    keep_larger(estimate.seconds.exchange, rank.exchange_seconds(all_subtrees));
+    keep_larger(estimate.seconds.exchange, rank.exchange_seconds(all_sums));
   }
 }
 

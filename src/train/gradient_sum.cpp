@@ -12,9 +12,6 @@ namespace tapehead {
 
 namespace {
 
-/// Numbers that are exchanged at once: what is received stays small beside the gradients.
-constexpr Index kSegment = Index{1} << 22;
-
 /// Shards that are added at once, and numbers that stay in the cache while they are.
 constexpr Index kBlock = 4;
 constexpr Index kCached = Index{1} << 13;

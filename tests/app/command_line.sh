@@ -34,7 +34,7 @@ help_and_version() {
   expect 0 lens --help
   prints --sequence --text --position
   expect 0 inspect --help
-  prints --json
+  prints --set --ranks --threads --gflops --gbytes --gbits --latency-us --json
   expect 0 attention --help
   prints --head --sequence --text --keys --png --json
   expect 0 bench --help

@@ -1,11 +1,8 @@
 /// Memory and time of a training step by formula, before there is a model or a second machine.
 ///
-/// A batch is cut into shards as Trainer does; rank r of R owns the shards [S r / R, S (r + 1) / R) of S,
-/// runs them on its threads, and keeps a set of gradients of each until they are added. All ranks hold all
-/// parameters and averages. Gradients are summed by a reduce-scatter and an all-gather (Thakur et al. 2005):
-/// of the tree in which they are added, a rank sums up what its own shards suffice for, sends every other
-/// rank its part of that, and, once its own part is whole, that part to all. Then every rank updates all
-/// parameters.
+/// A batch is cut into shards as Trainer does. A rank runs those of owned_shards on its threads, and keeps a
+/// set of gradients of each until they are added and exchanged as in gradient_sum.h. Every rank holds all
+/// parameters and averages, and updates all of them.
 ///
 /// Sizes are those of pass_cost: exact on one thread; on several a bound, reached where all threads stand at
 /// their peak together. A time is a size over a rate, and times are added up: nothing overlaps, and no rank
@@ -37,7 +34,7 @@ struct StepEstimate {
   struct Memory {
     Index model;        ///< parameters, and fixed positions
     Index averages;     ///< of the optimizer
-    Index gradients;    ///< a set for every shard of the rank
+    Index gradients;    ///< a set for every shard of the rank, and at least one
     Index activations;  ///< values and their gradients, of the shards that run at once
     Index exchange;     ///< what is received before it is added
     Index arrays;       ///< of all these at the peak, as memory_use().peak counts them
@@ -62,8 +59,8 @@ struct StepEstimate {
   double efficiency;  ///< a rank's tokens a second over those of a single rank that trains alone
 };
 
-/// Throws UsageError as validate(Config) does, for machines that are none, and for sizes that are too large
-/// to count. It takes microseconds, and about one for every ten ranks.
+/// Throws UsageError as validate(Config) does, and for machines that are none; Error for sizes that are too
+/// large to count. Nothing is allocated but for a few small lists, and nothing is run.
 StepEstimate estimate_step(const Config& config, const Machines& machines);
 
 /// What this machine reaches on one thread in steps of a single shard of this config, about so many seconds

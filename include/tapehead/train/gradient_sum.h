@@ -28,6 +28,9 @@ ShardRange owned_shards(Index shards, int rank, int ranks);
 /// Where the largest subtrees begin that lie within a range.
 std::vector<Index> subtrees_within(ShardRange range, Index shards);
 
+/// Numbers that are exchanged at once: what is received stays small beside the gradients.
+inline constexpr Index kSegment = Index{1} << 22;
+
 struct GradientSum {
   Gradients gradients;  ///< of the whole batch, on every rank
   double norm;          ///< its Euclidean norm
