@@ -13,6 +13,7 @@
 #include "tapehead/app/json.h"
 #include "tapehead/app/step_estimate_output.h"
 #include "tapehead/app/table.h"
+#include "tapehead/base/parallel.h"
 #include "tapehead/base/quoted_name.h"
 #include "tapehead/base/require.h"
 #include "tapehead/nn/operation_counter.h"
@@ -204,7 +205,8 @@ void inspect_ranks(const Arguments& arguments, const std::string& path, const Co
     computed.machines.push_back(machines);
     estimate_step(config, machines);  // so that what is wrong is told before anything is measured
   }
-  const Machines here = computed.measured ? measured_rates(config) : machines;
+  const int threads = std::min(machines.threads, hardware_threads());
+  const Machines here = computed.measured ? measured_rates(config, threads) : machines;
   for (Machines& some : computed.machines) {
     if (computed.measured) some.operations_per_second = here.operations_per_second;
     if (!arguments.has("gbytes")) some.memory_bytes_per_second = here.memory_bytes_per_second;

@@ -102,7 +102,7 @@ void print_table(const StepEstimates& computed) {
       "{:.4g} GB/s of memory, and a network of {:.4g} Gbit/s either way and {:.4g} µs a message.\n",
       computed.config, grouped(any.parameters), grouped(any.tokens), grouped(any.shards),
       grouped(any.operations), table.text(), machines.threads, machines.threads == 1 ? "" : "s",
-      machines.operations_per_second / 1e9, computed.measured ? "measured here, on one thread" : "as given",
+      machines.operations_per_second / 1e9, computed.measured ? "measured here" : "as given",
       machines.memory_bytes_per_second / 1e9, machines.network_bytes_per_second * 8 / 1e9,
       machines.seconds_per_message * 1e6);
 }

@@ -222,13 +222,13 @@ StepEstimate estimate_step(const Config& config, const Machines& machines) {
   return estimate;
 }
 
-Machines measured_rates(const Config& given, double seconds) {
+Machines measured_rates(const Config& given, int threads, double seconds) {
   using Clock = Profile::Clock;
   Config config = with_drawn_weights(given);
   config.train.batch = std::min(config.train.shard, config.train.batch);
   config.train.learning_rate = 0;  // as fast, and cannot diverge
   config.interventions.clear();
-  Trainer trainer(config, 1);
+  Trainer trainer(config, threads);
   trainer.advance();
   Profile profile;
   double steps = 0;

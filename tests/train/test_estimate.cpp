@@ -290,7 +290,7 @@ TEST_CASE("rates are measured on steps of one shard, whatever the batch and its 
   config.train.learning_rate = 1e9;
   config.train.batch = 1'000'000;
   config.interventions = {{.site = "blocks.0.attention.head_output", .to = 5}};
-  const Machines machines = measured_rates(config, 0);
+  const Machines machines = measured_rates(config, 2, 0);
   CHECK(machines.operations_per_second > 0);
   CHECK(machines.memory_bytes_per_second > 0);
   CHECK(machines.ranks == 1);

@@ -6,7 +6,8 @@
 ///
 /// Sizes are those of pass_cost: exact on one thread; on several a bound, reached where all threads stand at
 /// their peak together. A time is a size over a rate, and times are added up: nothing overlaps, and no rank
-/// is slower than another. A config's interventions, evaluations and checkpoints are left out.
+/// is slower than another. Left out are drawing the batch and its tokens' memory, and a config's
+/// interventions, evaluations and checkpoints.
 #pragma once
 
 #include "tapehead/train/config.h"
@@ -63,8 +64,9 @@ struct StepEstimate {
 /// large to count. Nothing is allocated but for a few small lists, and nothing is run.
 StepEstimate estimate_step(const Config& config, const Machines& machines);
 
-/// What this machine reaches on one thread in steps of a single shard of this config, about so many seconds
-/// long, after one that is not timed: operations_per_second and memory_bytes_per_second. Throws as Trainer.
-Machines measured_rates(const Config& config, double seconds = 0.5);
+/// What this machine reaches in steps of a single shard of this config, about so many seconds long, after one
+/// that is not timed: operations_per_second, and, on so many threads, memory_bytes_per_second. Throws as
+/// Trainer.
+Machines measured_rates(const Config& config, int threads, double seconds = 0.5);
 
 }  // namespace tapehead
