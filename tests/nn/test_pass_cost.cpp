@@ -52,10 +52,10 @@ ModelConfig small() {
 }  // namespace
 
 TEST_CASE("a pass costs the operations and the bytes that were computed, whatever the model's options") {
-  for (const auto& [name, config] : testing::every_option(small())) {
-    CAPTURE(name);
+  for (const testing::ModelOption& option : testing::every_option(small())) {
+    CAPTURE(option.name);
     for (const Index batch : {1, 3})
-      for (const Index length : {1, 7, 40}) check_cost(config, batch, length);
+      for (const Index length : {1, 7, 40}) check_cost(option.config, batch, length);
   }
 }
 
@@ -89,11 +89,11 @@ TEST_CASE("dropout keeps a byte for every number of the stream that it sees, and
 }
 
 TEST_CASE("a model's own arrays are its parameters and its tables of fixed positions") {
-  for (const auto& [name, config] : testing::every_option(small())) {
-    CAPTURE(name);
+  for (const testing::ModelOption& option : testing::every_option(small())) {
+    CAPTURE(option.name);
     const Index before = memory_use().now;
-    const Transformer model(config, 1);
-    CHECK(model_bytes(config) == memory_use().now - before);
+    const Transformer model(option.config, 1);
+    CHECK(model_bytes(option.config) == memory_use().now - before);
   }
 }
 

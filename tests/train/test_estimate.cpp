@@ -1,6 +1,7 @@
 #include "tapehead/train/estimate.h"
 
 #include <algorithm>
+#include <string>
 
 #include "support/models.h"
 #include "support/training.h"
@@ -65,9 +66,9 @@ double as_real(Index count) { return static_cast<double>(count); }
 TEST_CASE("a step has the parameters, the operations and the peak that a trainer's has, with every option") {
   ModelConfig base = tiny_config().model;
   base.dropout = 0;
-  for (const auto& [name, model] : testing::every_option(base)) {
-    CAPTURE(name);
-    const Config config = of_model(model);
+  for (const testing::ModelOption& option : testing::every_option(base)) {
+    CAPTURE(option.name);
+    const Config config = of_model(option.config);
     const StepEstimate estimate = estimate_step(config, kRound);
     const Measured measured = measured_step(config, 1);
     CHECK(estimate.parameters == measured.parameters);
@@ -77,7 +78,7 @@ TEST_CASE("a step has the parameters, the operations and the peak that a trainer
 }
 
 TEST_CASE("the peak is exact for every size of shard and batch, and every optimizer") {
-  for (const char* optimizer : {"sgd", "adam", "adamw"})
+  for (const std::string optimizer : {"sgd", "adam", "adamw"})
     for (const Index shard : {1, 2, 3, 4, 7, 100}) {
       CAPTURE(optimizer);
       CAPTURE(shard);
