@@ -27,6 +27,7 @@
 #include "tapehead/nn/edits.h"                 // changing a pass from outside
 #include "tapehead/nn/one_head_attention.h"    // one head, as it is first written down
 #include "tapehead/nn/operation_counter.h"     // what each site of a pass costs
+#include "tapehead/nn/pass_cost.h"             // what a pass would cost, by its sizes
 #include "tapehead/nn/recorder.h"              // reading a pass from outside
 #include "tapehead/nn/recurrent.h"             // a plain recurrent layer
 #include "tapehead/nn/transformer.h"           // the model
@@ -43,6 +44,7 @@
 #include "tapehead/text/writer.h"              // a model that goes on with a text
 #include "tapehead/train/benchmark.h"          // how fast a config trains
 #include "tapehead/train/checkpoint.h"         // models on disk
+#include "tapehead/train/estimate.h"           // what a step would cost on several machines
 #include "tapehead/train/evaluate.h"           // losses and hits by kind of position
 #include "tapehead/train/fork.h"               // runs that go on from others
 #include "tapehead/train/intervention.h"       // what a config changes during training
