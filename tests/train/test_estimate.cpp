@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "support/models.h"
+#include "support/ranks.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
 #include "tapehead/tensor/memory.h"
@@ -57,6 +59,20 @@ Machines with_ranks(Index ranks, int threads = 1) {
   machines.ranks = ranks;
   machines.threads = threads;
   return machines;
+}
+
+/// Bytes of gradients that each of several ranks, threads of this process, was seen to send in a step.
+std::vector<Index> bytes_sent(const Config& config, int count) {
+  std::vector<Index> sent(static_cast<std::size_t>(count));
+  testing::check_on_ranks(count, [&](Ranks& ranks) {
+    Trainer trainer(config, {1, ranks});
+    ranks.forget_traffic();
+    trainer.advance();
+    for (const Ranks::Traffic& call : ranks.traffic())
+      if (call.what == "gradient sums" || call.what == "summed gradients")
+        sent[static_cast<std::size_t>(ranks.rank())] += call.bytes;
+  });
+  return sent;
 }
 
 double as_real(Index count) { return static_cast<double>(count); }
@@ -220,6 +236,18 @@ TEST_CASE("ranks whose shards are not whole branches of the tree send several su
   CHECK(estimate.received_bytes == number * part * (4 + 3));  // of five sums all but one
   CHECK(estimate.messages == 3 * 3);
   CHECK(estimate.memory.exchange == 4 * block_bytes(part));
+}
+
+TEST_CASE("the rank that sends most sends what was estimated, however shards fall to ranks") {
+  for (const Index batch : {1, 7, 12, 16})
+    for (const int ranks : {1, 2, 3, 4, 5}) {
+      CAPTURE(batch);
+      CAPTURE(ranks);
+      Config config = tiny_config();
+      config.train.batch = batch;
+      CHECK(estimate_step(config, with_ranks(ranks)).sent_bytes ==
+            std::ranges::max(bytes_sent(config, ranks)));
+    }
 }
 
 TEST_CASE("large gradients are exchanged in segments, of which only one is held") {
