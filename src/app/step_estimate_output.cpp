@@ -39,7 +39,7 @@ std::vector<Row> rows() {
       {"shards a rank, at most", [](const E& e) { return grouped(e.shards_of_rank); }},
       {"MiB a rank: model", [](const E& e) { return in_mebibytes(e.memory.model); }},
       {"  averages of the optimizer", [](const E& e) { return in_mebibytes(e.memory.averages); }},
-      {"  gradients, a set a shard", [](const E& e) { return in_mebibytes(e.memory.gradients); }},
+      {"  gradients, of sets not yet added", [](const E& e) { return in_mebibytes(e.memory.gradients); }},
       {"  activations of shards at work", [](const E& e) { return in_mebibytes(e.memory.activations); }},
       {"  dropout's masks", [](const E& e) { return in_mebibytes(e.memory.masks); }, true},
       {"  exchange", [](const E& e) { return in_mebibytes(e.memory.exchange); }},

@@ -80,6 +80,7 @@ class Rank {
         machines_(machines),
         number_(number),
         range_(owned_shards(step.shards, static_cast<int>(number), static_cast<int>(machines.ranks))),
+        held_(sets_held(range_, step.shards)),
         sums_(static_cast<Index>(subtrees_within(range_, step.shards).size())),
         part_(step.parameters / kSegment * part_of(kSegment, number, machines.ranks) +
               part_of(step.parameters % kSegment, number, machines.ranks)) {}
@@ -104,15 +105,24 @@ class Rank {
     return all_sums == sums_ ? 0 : (all_sums - sums_) * block_bytes(part);
   }
 
-  /// A rank without shards has one set too, for the sum.
-  Index gradient_bytes() const { return std::max<Index>(1, shards()) * block_bytes(step_.parameters); }
+  /// On several threads others may be at work beside the shard that is counted.
+  Index gradient_bytes() const {
+    const Index most = *std::ranges::max_element(held_) + machines_.threads - 1;
+    return sets_bytes(shards() == 0 ? 0 : std::min(most, shards()));
+  }
+  Index left_gradient_bytes() const { return sets_bytes(held_.back()); }
   Index activation_bytes() const { return std::max(with_last(kArrays), without_last(kArrays)); }
   Index mask_bytes() const { return std::max(with_last(kMasks), without_last(kMasks)); }
-  /// Gradients and activations at their peak: as the rank's last shard runs, or, where that is the batch's
-  /// last and much smaller, as the one before does.
+  /// Gradients and activations at their peak. The batch's last shard may be much smaller than the others.
   Index running_bytes() const {
-    const Index sets = gradient_bytes();
-    return std::max(sets + with_last(kArrays), sets - block_bytes(step_.parameters) + without_last(kArrays));
+    if (shards() == 0) return sets_bytes(0);
+    const Index beside = std::min<Index>(machines_.threads, shards()) - 1;
+    Index before_last = 0;
+    for (Index i = 0; i + 1 < shards(); ++i)
+      before_last = std::max(before_last, held_[static_cast<std::size_t>(i)]);
+    const auto sets = [&](Index held) { return sets_bytes(std::min(held + beside, shards())); };
+    const Index last = sets(held_[static_cast<std::size_t>(shards() - 1)]) + with_last(kArrays);
+    return shards() == 1 ? last : std::max(last, sets(before_last) + without_last(kArrays));
   }
 
   /// Threads take shards in order, each when it is free.
@@ -126,11 +136,14 @@ class Rank {
     return std::max(rounds * whole, before_last * whole + last) / machines_.operations_per_second;
   }
 
-  /// Bytes that adding and updating read and write: every set once, and the sum of every two; all gradients,
-  /// to see that they are finite; parameters and averages both ways and gradients once more (optimizer.cpp).
+  /// Bytes that adding and updating read and write: every set once, the sum of every two, and both of two
+  /// blocks and their sum; all gradients, to see that they are finite; parameters and averages both ways and
+  /// gradients once more (optimizer.cpp).
   /// Of several ranks also the sums that came, and the whole once more for its norm.
   double moved_bytes(Index all_sums) const {
-    const Index sets = shards() + shards() / 2 + 1 + 2 * (1 + step_.averages) + 1;
+    const Index blocks = shards() / kShardsAddedAtOnce;
+    const Index sets =
+        shards() + shards() / 2 + 3 * std::max<Index>(0, blocks - 1) + 1 + 2 * (1 + step_.averages) + 1;
     const Index exchanged = machines_.ranks == 1 ? 0 : received_sums(all_sums) + step_.parameters;
     return static_cast<double>(kNumber) * (static_cast<double>(sets) * static_cast<double>(step_.parameters) +
                                            static_cast<double>(exchanged));
@@ -159,12 +172,15 @@ class Rank {
     const Index others = std::min<Index>(machines_.threads, shards() - 1);
     return others < 1 ? 0 : others * step_.whole.*bytes;
   }
+  /// There is one set, for the sum, also where there is no shard.
+  Index sets_bytes(Index sets) const { return std::max<Index>(1, sets) * block_bytes(step_.parameters); }
   Index received_sums(Index all_sums) const { return (all_sums - sums_) * part_; }
 
   const Step& step_;
   const Machines& machines_;
   Index number_;
   ShardRange range_;
+  std::vector<Index> held_;
   Index sums_;
   Index part_;  // how many numbers it finishes
 };
@@ -183,9 +199,9 @@ void add_ranks(StepEstimate& estimate, const Step& step, const Machines& machine
     keep_larger(memory.activations, rank.activation_bytes());
     keep_larger(memory.masks, rank.mask_bytes());
     keep_larger(memory.exchange, rank.exchange_bytes(all_sums));
-    keep_larger(memory.arrays,
-                memory.model + memory.averages +
-                    std::max(rank.running_bytes(), rank.gradient_bytes() + rank.exchange_bytes(all_sums)));
+    keep_larger(memory.arrays, memory.model + memory.averages +
+                                   std::max(rank.running_bytes(),
+                                            rank.left_gradient_bytes() + rank.exchange_bytes(all_sums)));
     keep_larger(estimate.seconds.compute, rank.compute_seconds());
     keep_larger(estimate.seconds.update, rank.moved_bytes(all_sums) / machines.memory_bytes_per_second);
     keep_larger(estimate.sent_bytes, rank.sent_bytes());

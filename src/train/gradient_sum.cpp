@@ -12,8 +12,8 @@ namespace tapehead {
 
 namespace {
 
-/// Shards that are added at once, and numbers that stay in the cache while they are.
-constexpr Index kBlock = 4;
+constexpr Index kBlock = kShardsAddedAtOnce;
+/// Numbers that stay in the cache while they are added.
 constexpr Index kCached = Index{1} << 13;
 
 /// Where a subtree ends that begins at `first` and spans 2^k shards.
@@ -157,18 +157,19 @@ GradientTree::GradientTree(Index shards, Index numbers, const Workers& workers)
       made_(static_cast<std::size_t>(shards / kBlock + 1)),
       spans_(static_cast<std::size_t>(range_.count())) {}
 
-void GradientTree::put(Index shard, Gradients gradients) {
+bool GradientTree::put(Index shard, Gradients gradients) {
   ensure(gradients.count() == numbers_, "gradients of {} parameters, not {}", gradients.count(), numbers_);
   std::unique_lock lock(mutex_);
   set_of(shard) = std::move(gradients);
   const ShardRange block = block_of(shard, shards_);
   const Index made = ++made_[static_cast<std::size_t>(block.first / kBlock)];
   // The last block is added by all threads together, with whatever else is left.
-  if (!lies_within(block, range_) || made < block.count() || range_.count() <= kBlock) return;
+  if (!lies_within(block, range_) || made < block.count() || range_.count() <= kBlock) return false;
   lock.unlock();
   add(block.first, block.last);
   lock.lock();
   merge_upwards(lock, block.first, kBlock);
+  return true;
 }
 
 /// Whoever completes the second of two neighbours adds them, and goes on with what that completes.
@@ -228,23 +229,23 @@ GradientSum GradientTree::sum() {
   return {std::move(total), std::sqrt(squares)};
 }
 
-Index most_sets_held(ShardRange range, Index shards, int threads) {
-  if (range.count() <= kBlock) return range.count();
-  Index held = 0;
-  Index most = 0;
+std::vector<Index> sets_held(ShardRange range, Index shards) {
+  std::vector<Index> held;
+  Index left = 0;
   for (Index shard = range.first; shard < range.last; ++shard) {
-    most = std::max(most, ++held);
+    held.push_back(++left);
     ShardRange done = block_of(shard, shards);
-    if (shard + 1 < done.last || !lies_within(done, range)) continue;
-    held -= done.count() - 1;
+    if (shard + 1 < done.last || !lies_within(done, range) || range.count() <= kBlock) continue;
+    left -= done.count() - 1;
     for (Index span = kBlock; span < shards; span *= 2) {
       const ShardRange both = pair_of(done.first, span, shards);
       if (both.last > shard + 1 || !lies_within(both, range)) break;
-      if (both.first + span < both.last) --held;
+      if (both.first + span < both.last) --left;
       done = both;
     }
   }
-  return std::min(range.count(), most + threads - 1);
+  held.push_back(left);
+  return held;
 }
 
 }  // namespace tapehead

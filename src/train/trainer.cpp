@@ -122,7 +122,9 @@ Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile*
     const Variable sum = loss_of(tape, batch, own.first + index);
     shard.loss = static_cast<double>(sum.item());
     if (!std::isfinite(shard.loss)) return;
-    tree.put(own.first + index, tape.backward(sum));
+    Gradients gradients = tape.backward(sum);
+    Laps laps(profile == nullptr ? nullptr : &shard.profile);
+    if (tree.put(own.first + index, std::move(gradients))) laps.add_forward("merge");
     shard.operations = gemm_operations() - operations_before;
   });
   Laps laps(profile);

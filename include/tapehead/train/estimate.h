@@ -1,8 +1,8 @@
 /// Memory and time of a training step by formula, before there is a model or a second machine.
 ///
-/// A batch is cut into shards as Trainer does. A rank runs those of owned_shards on its threads, and keeps a
-/// set of gradients of each until they are added and exchanged as in gradient_sum.h. Every rank holds all
-/// parameters and averages, and updates all of them.
+/// A batch is cut into shards as Trainer does. A rank runs those of owned_shards on its threads; their sets
+/// of gradients are held, added and exchanged as in gradient_sum.h. Every rank holds all parameters and
+/// averages, and updates all of them.
 ///
 /// Sizes are those of pass_cost: exact on one thread; on several a bound, reached where all threads stand at
 /// their peak together. A time is a size over a rate, and times are added up: nothing overlaps, and no rank
@@ -35,7 +35,7 @@ struct StepEstimate {
   struct Memory {
     Index model;        ///< parameters, and fixed positions
     Index averages;     ///< of the optimizer
-    Index gradients;    ///< a set for every shard of the rank, and at least one
+    Index gradients;    ///< of the sets that are held at once
     Index activations;  ///< values and their gradients, of the shards that run at once
     Index exchange;     ///< what is received before it is added
     Index arrays;       ///< of all these at the peak, as memory_use().peak counts them

@@ -28,6 +28,9 @@ ShardRange owned_shards(Index shards, int rank, int ranks);
 /// Where the largest subtrees begin that lie within a range.
 std::vector<Index> subtrees_within(ShardRange range, Index shards);
 
+/// Neighbours that are added as soon as all of them are there.
+inline constexpr Index kShardsAddedAtOnce = 4;
+
 /// Numbers that are exchanged at once: what is received stays small beside the gradients.
 inline constexpr Index kSegment = Index{1} << 22;
 
@@ -43,8 +46,9 @@ class GradientTree {
   /// Of a batch of so many shards, with so many numbers in each set.
   GradientTree(Index shards, Index numbers, const Workers& workers);
 
-  /// The gradients of a shard that this rank owns. May be called from several threads at once.
-  void put(Index shard, Gradients gradients);
+  /// The gradients of a shard that this rank owns. May be called from several threads at once. Returns whether
+  /// these were a block's last, so that sets were added.
+  bool put(Index shard, Gradients gradients);
   /// The sum over all shards of all ranks, once all have been put. Called by all ranks together. What a rank
   /// sends: its subtrees' sums, but for the part that it finishes itself, and that part to all others; so
   /// where shards and ranks are powers of two, 2 (R - 1) / R numbers for each of the parameters.
@@ -65,8 +69,8 @@ class GradientTree {
   std::vector<Index> spans_;     // of the complete subtree that begins at each owned shard; 0: none yet
 };
 
-/// The most gradient sets that are held at once while `threads` shards are at work; with one thread it is
-/// met.
-Index most_sets_held(ShardRange range, Index shards, int threads);
+/// How many gradient sets a rank holds while each of its shards is at work on one thread, that shard's among
+/// them, and last, how many are left for `sum` to add.
+std::vector<Index> sets_held(ShardRange range, Index shards);
 
 }  // namespace tapehead
