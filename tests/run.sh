@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 .ci/packages build tests
 # Without a browser all else can still be tested, and the tests that need it say that they were left out.
 { .ci/packages browser && tests/browser/install.sh; } || [ "${TAPEHEAD_BROWSER:-}" != required ] || exit 1
+# The same goes for MPI.
+.ci/packages mpi || [ "${TAPEHEAD_MPI:-}" != required ] || exit 1
 .ci/build
 
 status=0
