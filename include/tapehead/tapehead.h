@@ -32,6 +32,7 @@
 #include "tapehead/nn/recurrent.h"             // a plain recurrent layer
 #include "tapehead/nn/transformer.h"           // the model
 #include "tapehead/study/formation_report.h"   // when heads formed, in one run and over several
+#include "tapehead/study/joint_sweep.h"        // the same, shared out over processes
 #include "tapehead/study/scored_run.h"         // whole runs, with the scores of their heads
 #include "tapehead/study/sweep.h"              // many runs, side by side
 #include "tapehead/tasks/copied_segment.h"     // a segment and its copy in noise
@@ -48,5 +49,6 @@
 #include "tapehead/train/evaluate.h"           // losses and hits by kind of position
 #include "tapehead/train/fork.h"               // runs that go on from others
 #include "tapehead/train/intervention.h"       // what a config changes during training
+#include "tapehead/train/joint_run.h"          // a run that several processes train
 #include "tapehead/train/optimizer.h"          // SGD, Adam, AdamW
 #include "tapehead/train/run.h"                // whole runs, with their files

@@ -98,7 +98,7 @@ void start_job(Trainer& trainer) {
 
 int follow_job(Trainer& trainer) {
   watch_for_interrupt(true);
-  return follow_run(trainer, interrupt_wished) ? 0 : 1;
+  return follow_scored_run(trainer, interrupt_wished) ? 0 : 1;
 }
 
 int follow_rank_0(const Workers& workers) {

@@ -132,6 +132,22 @@ void Ranks::exchange(const std::vector<Outgoing>& outgoing, const std::vector<In
   transport_->exchange(out, in);
 }
 
+void Ranks::collect(std::span<std::byte> whole, std::span<const Index> bounds, const char* what) {
+  if (alone()) return;
+  ensure(static_cast<int>(bounds.size()) == count_ + 1, "{} bounds of {} ranks", bounds.size(), count_);
+  const auto part_of = [&](int rank) {
+    const auto first = static_cast<std::size_t>(bounds[static_cast<std::size_t>(rank)]);
+    const auto last = static_cast<std::size_t>(bounds[static_cast<std::size_t>(rank) + 1]);
+    return whole.subspan(first, last - first);
+  };
+  std::vector<Transport::Outgoing> out;
+  std::vector<Transport::Incoming> in;
+  if (!leads()) out.push_back({0, part_of(rank_)});
+  for (int other = 1; leads() && other < count_; ++other) in.push_back({other, part_of(other)});
+  const Timed timed(traffic_, what, leads() ? 0 : part_of(rank_).size());
+  transport_->exchange(out, in);
+}
+
 void Ranks::send(int to, const std::string& text) {
   ensure(!alone(), "a message of one process to itself");
   transport_->send(to, text);

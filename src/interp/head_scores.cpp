@@ -159,6 +159,17 @@ void HeadScorer::finish(const std::vector<Site>& visited) const {
             "[heads] the pass did not come by {}", pattern(layer));
 }
 
+void HeadScorer::bring_together(Ranks& ranks, std::span<const Index> bounds) {
+  static_assert(std::is_trivially_copyable_v<ScoreTally>);
+  const Index size = heads_ * static_cast<Index>(sizeof(ScoreTally));
+  std::vector<Index> bytes;
+  for (const Index bound : bounds) bytes.push_back(size * bound);
+  for (Index layer = 0; layer < layers_; ++layer)
+    ranks.collect(std::as_writable_bytes(std::span(tallies_).subspan(
+                      place(layer, 0), static_cast<std::size_t>(batch_.size() * heads_))),
+                  bytes, "head scores");
+}
+
 std::vector<HeadScores> HeadScorer::scores(std::span<const double> copying) const {
   require(copying.empty() || static_cast<Index>(copying.size()) == layers_ * heads_,
           "[heads] expected a copying score for each of {} heads, got {}", layers_ * heads_, copying.size());

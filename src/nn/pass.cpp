@@ -4,6 +4,10 @@
 
 namespace tapehead {
 
+void Watcher::bring_together(Ranks& ranks, std::span<const Index>) {
+  require(ranks.alone(), "[pass] a watcher of a pass on several ranks does not bring together what it saw");
+}
+
 Pass Pass::watched_by(Watch watch, Index first_sequence) && {
   watch_ = std::move(watch);
   first_sequence_ = first_sequence;

@@ -83,4 +83,13 @@ bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserv
   return train_run(trainer, run, scoring);
 }
 
+bool follow_scored_run(Trainer& trainer, const std::function<bool()>& should_stop) {
+  const ModelConfig& model = trainer.config().model;
+  const Batch evaluated_on = evaluation_batch(trainer.config(), trainer.task());
+  HeadScorer scorer(model, evaluated_on);
+  Watch watch;
+  if (holds_patterns(model)) watch.add(scorer);
+  return follow_run(trainer, watch, should_stop);
+}
+
 }  // namespace tapehead

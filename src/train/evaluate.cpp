@@ -51,19 +51,45 @@ void score(Evaluation& evaluation, Index first, const Tokens& targets, const Var
   }
 }
 
+/// Which sequences each rank has, as bounds[r], ..., bounds[r + 1] - 1: whole shards.
+std::vector<Index> bounds_of(const Batch& batch, Index shard, int ranks) {
+  const Index shards = (batch.size() + shard - 1) / shard;
+  std::vector<Index> bounds;
+  for (int rank = 0; rank <= ranks; ++rank)
+    bounds.push_back(std::min(batch.size(), shard * (shards * rank / ranks)));
+  return bounds;
+}
+
+/// Brings every rank's rows to rank 0, and what watchers have seen.
+void bring_together(Evaluation& evaluation, const Watch& watch, const std::vector<Index>& bounds,
+                    Ranks& ranks) {
+  if (ranks.alone()) return;
+  std::vector<Index> bytes;
+  for (const Index bound : bounds)
+    bytes.push_back(bound * evaluation.kinds.length() * static_cast<Index>(sizeof(Real)));
+  ranks.collect(std::as_writable_bytes(evaluation.losses.values()), bytes, "evaluation");
+  ranks.collect(std::as_writable_bytes(evaluation.hits.values()), bytes, "evaluation");
+  for (Watcher& watcher : watch) watcher.bring_together(ranks, bounds);
+}
+
 /// Scores what `logits_of(part, first)` gives for every shard `part` of the batch, which begins at `first`.
 template <class LogitsOf>
-Evaluation evaluate_shards(const Batch& batch, const EvaluateOptions& options, const LogitsOf& logits_of) {
+Evaluation evaluate_shards(const Batch& batch, const Watch& watch, const EvaluateOptions& options,
+                           const LogitsOf& logits_of) {
   require(options.shard >= 1, "[evaluate] expected shards of at least 1 sequence, got {}", options.shard);
   require(batch.size() >= 1, "[evaluate] a batch without sequences");
   Evaluation evaluation{Tensor({batch.size(), batch.length()}), Tensor({batch.size(), batch.length()}),
                         batch.kinds};
-  const Index shards = (batch.size() + options.shard - 1) / options.shard;
-  parallel_for(shards, options.threads, [&](Index shard) {
-    const Index first = shard * options.shard;
-    const Batch part = batch.rows(first, std::min(options.shard, batch.size() - first));
+  Ranks& ranks = options.ranks == nullptr ? Ranks::none() : *options.ranks;
+  const std::vector<Index> bounds = bounds_of(batch, options.shard, ranks.count());
+  const Index begin = bounds[static_cast<std::size_t>(ranks.rank())];
+  const Index end = bounds[static_cast<std::size_t>(ranks.rank()) + 1];
+  parallel_for((end - begin + options.shard - 1) / options.shard, options.threads, [&](Index shard) {
+    const Index first = begin + shard * options.shard;
+    const Batch part = batch.rows(first, std::min(options.shard, end - first));
     score(evaluation, first, part.targets, logits_of(part, first));
   });
+  bring_together(evaluation, watch, bounds, ranks);
   return evaluation;
 }
 
@@ -92,7 +118,7 @@ double bits_per_byte(const Evaluation& evaluation, const Tokens& targets, const 
 
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch,
                     const EvaluateOptions& options) {
-  return evaluate_shards(batch, options, [&](const Batch& part, Index first) {
+  return evaluate_shards(batch, watch, options, [&](const Batch& part, Index first) {
     return model(Pass().watched_by(watch, first), part.inputs);
   });
 }
@@ -102,7 +128,7 @@ Evaluation evaluate_from(const Transformer& model, const Batch& batch, Index lay
   require(residual.shape() == Shape{batch.size(), batch.length(), model.config().width},
           "[evaluate] expected a residual ({}, {}, {}), got {}", batch.size(), batch.length(),
           model.config().width, residual.shape());
-  return evaluate_shards(batch, options, [&](const Batch& part, Index first) {
+  return evaluate_shards(batch, watch, options, [&](const Batch& part, Index first) {
     const Shape shape = residual.shape().with(0, part.size());
     const Real* start = residual.data() + first * residual.shape()[1] * residual.shape()[2];
     const Variable rows(Tensor(shape, std::span(start, static_cast<std::size_t>(shape.count()))));

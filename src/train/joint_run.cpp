@@ -111,10 +111,14 @@ Config config_of_rank_0(const Config& own, Ranks& ranks) {
   return ranks.leads() ? own : parse_config(text, "the config of rank 0");
 }
 
-bool follow_run(Trainer& trainer, const std::function<bool()>& should_stop) {
-  const Index last = trainer.config().train.steps;
+bool follow_run(Trainer& trainer, const Watch& watch, const std::function<bool()>& should_stop) {
+  const TrainConfig& config = trainer.config().train;
+  const Index last = config.steps;
+  const Batch batch = evaluation_batch(trainer.config(), trainer.task());
+  if (trainer.step() == 0) evaluate_in_training(trainer, batch, watch);
   while (trainer.step() < last) {
     trainer.advance();
+    if (is_evaluation_step(config, trainer.step())) evaluate_in_training(trainer, batch, watch);
     if (trainer.step() < last && trainer.ranks().any(should_stop && should_stop(), "stop")) return false;
   }
   return true;

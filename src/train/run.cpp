@@ -121,9 +121,7 @@ void Session::hear_earlier_scores() {
 }
 
 void Session::evaluate_now(const Trainer::StepReport* last) {
-  Edits edits = trainer_.interventions();
-  const Evaluation evaluation =
-      evaluate(trainer_.model(), batch_, edited(edits, observer_.watch), {.threads = trainer_.threads()});
+  const Evaluation evaluation = evaluate_in_training(trainer_, batch_, observer_.watch);
   if (!std::isfinite(evaluation.loss()))
     throw Error(
         fmt::format("[train] the evaluation's loss is not finite after step {}, {}; {} may help",
@@ -187,7 +185,7 @@ bool Session::train() {
     if (ring_.wants(step)) ring_.keep(snapshot_of(trainer_.model(), trainer_.optimizer(), step));
     if (observer_.stepped) observer_.stepped(trainer_, report);
     const bool last = step == config().steps;
-    if (last || step % config().evaluation_interval == 0) evaluate_now(&report);
+    if (is_evaluation_step(config(), step)) evaluate_now(&report);
     const bool wished = observer_.should_stop && observer_.should_stop();
     const bool stop = !last && trainer_.ranks().any(wished, "stop");
     save_window(last || stop);

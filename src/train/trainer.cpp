@@ -206,4 +206,14 @@ Batch evaluation_batch(const Config& config) {
   return evaluation_batch(config, *make_task(config.task, config.model.vocabulary));
 }
 
+bool is_evaluation_step(const TrainConfig& config, Index step) {
+  return step == config.steps || step % config.evaluation_interval == 0;
+}
+
+Evaluation evaluate_in_training(const Trainer& trainer, const Batch& batch, const Watch& watch) {
+  Edits edits = trainer.interventions();
+  return evaluate(trainer.model(), batch, edited(edits, watch),
+                  {.threads = trainer.threads(), .ranks = &trainer.ranks()});
+}
+
 }  // namespace tapehead

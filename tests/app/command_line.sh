@@ -507,7 +507,7 @@ sweeps() {
 }
 
 grids() {
-  local grid=(tiny.toml --seeds 2 --grid model.heads=1,2 --grid task.period_max=5,6)
+  local grid=(tiny.toml --seeds 2 --grid "model.heads=1,2" --grid "task.period_max=5,6")
   expect 0 sweep "${grid[@]}" --out whole
   says '8 runs of 20 steps' '8 of 8 runs done'
   prints 'heads 2, period_max 5  0 of 2' whole/figures/formation.svg whole/figures/phase.png whole/figures/curves.svg

@@ -2,18 +2,13 @@
 # One training over several hosts: network namespaces of this machine, each with an address, a name and a disk of its own.
 #   tests/app/hosts.sh TAPEHEAD TAPEHEAD_WITH_MPI|none
 set -euo pipefail
-program_with_mpi=${2:-none}
-[ "$program_with_mpi" = none ] || program_with_mpi=$(realpath "$program_with_mpi")
-# shellcheck source=tests/app/checks.sh
-source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+# shellcheck source=tests/app/mpirun.sh
+source "$(dirname "${BASH_SOURCE[0]}")/mpirun.sh"
 
 skip() {
   echo "SKIPPED: $1, so nothing was trained over a network"
   exit 77
 }
-if [ "$program_with_mpi" = none ] || ! command -v mpirun > /dev/null; then
-  skip "Open MPI is not installed (.ci/packages mpi)"
-fi
 command -v ip > /dev/null || skip "ip is not installed (apt-get install iproute2)"
 net=tapehead-$$
 ip netns add "$net" 2> /dev/null || skip "this machine lets nobody make network namespaces here (that takes root)"
@@ -68,27 +63,15 @@ EOT
 chmod +x on agent
 
 # mpirun on host one, with two processes on each.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 launch=(./on one mpirun --hostfile ../hosts --bind-to none --mca plm_rsh_agent "$scratch/agent"
   --mca btl "self,vader,tcp" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24)
-joint() {
-  local wanted=$1 status=0
-  shift
-  call="mpirun $*"
-  "${launch[@]}" "$@" > out 2> err < /dev/null || status=$?
-  [ "$status" -eq "$wanted" ] || fail "$call: expected status $wanted, got $status: $(head -c 1000 err)"
-}
-same_run() {
-  same_metrics "$1" "$2"
-  for file in heads.csv "checkpoints/step-$3.safetensors"; do same_file "$1/$file" "$2/$file"; done
-}
 sent_by() { ip netns exec "$net-$1" cat /sys/class/net/eth0/statistics/tx_bytes; }
 
 # The bits of one process; rank 0's host alone keeps the run; and what was counted has gone over the wire.
 settings=(--set train.shard=1 --set train.batch=6 --set model.dropout=0.1 --set model.width=64 --set train.steps=100)
 expect 0 train tiny.toml --out alone "${settings[@]}"
 before=$(sent_by two)
-joint 0 -n 6 "$program_with_mpi" train tiny.toml --out joint "${settings[@]}"
+joint 0 6 train tiny.toml --out joint "${settings[@]}"
 says "on 6 ranks of"
 same_run alone disk-one/joint 000100
 check_not "$call: expected nothing on the other disks" test -e disk-two/joint
@@ -99,7 +82,7 @@ check "$call: expected host two to send its share, got $(($(sent_by two) - befor
 
 # A host with another config is named.
 sed --in-place 's/^batch = 5/batch = 4/' disk-three/tiny.toml
-joint 2 -n 6 "$program_with_mpi" train tiny.toml --out refused
+joint 2 6 train tiny.toml --out refused
 says "error: [ranks] rank 4 on three has another config: train.batch is 4 there and 5 on rank 0"
 check_not "$call: expected no run" test -e disk-one/refused
 
@@ -116,6 +99,6 @@ status=0
 wait "$job" || status=$?
 check "$call: expected mpirun to fail, got $status: $(head -c 1000 err)" test "$status" -ne 0
 check_not "$call: expected the run to be cut short" test -e disk-one/lost/checkpoints/step-002000.safetensors
-joint 0 -n 4 "$program_with_mpi" train --resume lost
+joint 0 4 train --resume lost
 same_run undisturbed disk-one/lost 002000
 finish

@@ -2,38 +2,10 @@
 # Several processes that train one model, started by mpirun as on a cluster, more of them than there are cores.
 #   tests/app/ranks.sh TAPEHEAD TAPEHEAD_WITH_MPI|none
 set -euo pipefail
-program_with_mpi=${2:-none}
-[ "$program_with_mpi" = none ] || program_with_mpi=$(realpath "$program_with_mpi")
-# shellcheck source=tests/app/checks.sh
-source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
-
-if [ "$program_with_mpi" = none ] || ! command -v mpirun > /dev/null; then
-  echo "SKIPPED: Open MPI is not installed, so nothing was trained on several processes (.ci/packages mpi)"
-  exit 77
-fi
-# Continuous integration is root.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# shellcheck source=tests/app/mpirun.sh
+source "$(dirname "${BASH_SOURCE[0]}")/mpirun.sh"
 launch=(mpirun --oversubscribe --bind-to none)
 
-# As `expect`, for mpirun's own words.
-expect_of_mpirun() {
-  local wanted=$1 status=0
-  shift
-  call="mpirun $*"
-  "${launch[@]}" "$@" > out 2> err < /dev/null || status=$?
-  [ "$status" -eq "$wanted" ] || fail "$call: expected status $wanted, got $status: $(head -c 500 err)"
-}
-# The program as so many ranks.
-joint() {
-  local wanted=$1 count=$2
-  shift 2
-  expect_of_mpirun "$wanted" -n "$count" "$program_with_mpi" "$@"
-}
-# Two runs, one of which was perhaps stopped on the way, have the same tables and the same last checkpoint.
-same_run() {
-  same_metrics "$1" "$2"
-  for file in config.toml heads.csv floors.csv "checkpoints/step-$3.safetensors"; do same_file "$1/$file" "$2/$file"; done
-}
 until_there() {
   while kill -0 "$running" 2> /dev/null; do
     [ ! -e "$1" ] || return 0
@@ -168,7 +140,7 @@ joint 0 2 bench tiny.toml --steps 3
 prints "on 2 ranks of 1 thread" "rank 0 sends"
 
 # Ranks take a sweep's runs from one queue, and a sweep that a dead rank ended goes on with what is missing.
-grid=(tiny.toml --seeds 2 --grid model.heads=1,2)
+grid=(tiny.toml --seeds 2 --grid "model.heads=1,2")
 expect 0 sweep "${grid[@]}" --out swept
 joint 0 3 sweep "${grid[@]}" --out swept-jointly
 prints swept-jointly/figures/formation.svg

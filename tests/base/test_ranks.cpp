@@ -64,6 +64,22 @@ TEST_CASE("an exchange brings every rank what each other meant for it, in the or
   });
 }
 
+TEST_CASE("what ranks have filled in of an array comes together on rank 0, and is counted as they send it") {
+  check_on_ranks(3, [](Ranks& ranks) {
+    const std::vector<Index> bounds{0, 2, 2, 5};
+    std::vector<char> text(5, '.');
+    for (Index i = bounds[static_cast<std::size_t>(ranks.rank())];
+         i < bounds[static_cast<std::size_t>(ranks.rank()) + 1]; ++i)
+      text[static_cast<std::size_t>(i)] = static_cast<char>('a' + i);
+    ranks.forget_traffic();
+    ranks.collect(std::as_writable_bytes(std::span(text)), bounds, "letters");
+    CHECK(std::string(text.begin(), text.end()) == (ranks.rank() == 0   ? "abcde"
+                                                    : ranks.rank() == 1 ? "....."
+                                                                        : "..cde"));
+    CHECK(ranks.traffic().at(0).bytes == (ranks.rank() == 2 ? 3 : 0));
+  });
+}
+
 TEST_CASE("traffic counts the bytes that a rank sends to others, under the name of the call") {
   check_on_ranks(4, [](Ranks& ranks) {
     ranks.forget_traffic();

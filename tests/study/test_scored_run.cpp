@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "support/finished_run.h"
 #include "support/folder.h"
+#include "support/ranks.h"
 #include "support/testing.h"
 #include "support/training.h"
 #include "tapehead/base/require.h"
@@ -10,6 +12,7 @@
 #include "tapehead/interp/head_scores.h"
 #include "tapehead/train/csv.h"
 #include "tapehead/train/fork.h"
+#include "tapehead/train/joint_run.h"
 #include "tapehead/train/run_tables.h"
 
 using namespace tapehead;
@@ -174,4 +177,28 @@ TEST_CASE("a finished run without patterns is made one that can be looked at, wi
   CHECK(train_scored_run(finished, shown));
   CHECK(std::ranges::equal(finished.model().parameters().values(), trainer.model().parameters().values()));
   CHECK_THROWS_AS(fork_at_end({"train.learning_rate=0.5"}, "nothing"), UsageError);
+}
+
+TEST_CASE("several ranks train a scored run together, whose files are those of one process") {
+  const Folder folder;
+  Config config = tiny_config();
+  config.train.evaluation_sequences = 40;
+  const RunDirectory alone = finished_run(folder, config);
+  for (const int count : {2, 4}) {
+    CAPTURE(count);
+    const std::filesystem::path path = folder / fmt::format("on-{}", count);
+    check_on_ranks(count, [&](Ranks& ranks) {
+      Trainer trainer(config, {1, ranks});
+      start_together(trainer);
+      if (ranks.leads())
+        CHECK(train_scored_run(trainer, RunDirectory::create(path, config, false)));
+      else
+        CHECK(follow_scored_run(trainer, {}));
+    });
+    for (const char* file : {"heads.csv", "floors.csv", "config.toml", "checkpoints/step-000000.safetensors",
+                             "checkpoints/step-000010.safetensors"}) {
+      CAPTURE(file);
+      CHECK(text_of(path / file) == text_of(alone.path() / file));
+    }
+  }
 }

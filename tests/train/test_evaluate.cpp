@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "support/functions.h"
+#include "support/ranks.h"
 #include "support/testing.h"
 #include "support/training.h"
 #include "tapehead/autograd/elementary.h"
 #include "tapehead/autograd/fused.h"
 #include "tapehead/base/require.h"
+#include "tapehead/nn/recorder.h"
 #include "tapehead/train/trainer.h"
 
 using namespace tapehead;
@@ -230,4 +232,30 @@ TEST_CASE("a batch without sequences, targets outside the vocabulary and wrong o
   CHECK_THROWS_WITH_AS(evaluate(model, with_target(1), {}, {.shard = 0}),
                        "[evaluate] expected shards of at least 1 sequence, got 0", Error);
   CHECK_THROWS_AS(evaluate(model, with_target(1), {}, {.threads = 0}), Error);
+}
+
+TEST_CASE("ranks share an evaluation, which rank 0 has whole, to the bit, however many there are") {
+  Config config = tiny_config();
+  const Transformer model(config.model, 3);
+  config.train.evaluation_sequences = 41;
+  const Batch batch = evaluation_batch(config);
+  const Evaluation alone = evaluate(model, batch, {}, {.shard = 4});
+  for (const int count : {2, 3, 5, 20})
+    check_on_ranks(count, [&](Ranks& ranks) {
+      const Evaluation shared = evaluate(model, batch, {}, {.shard = 4, .ranks = &ranks});
+      if (ranks.leads()) CHECK(same_bits(shared.losses, alone.losses));
+      if (ranks.leads()) CHECK(same_bits(shared.hits, alone.hits));
+    });
+}
+
+TEST_CASE("a watcher that does not bring together what ranks have seen is an error on several ranks alone") {
+  Config config = tiny_config();
+  const Transformer model(config.model, 3);
+  const Batch batch = evaluation_batch(config);
+  const std::vector<std::string> complaints = on_ranks(2, [&](Ranks& ranks) {
+    Recorder recorder({embedding_site()});
+    evaluate(model, batch, {recorder}, {.ranks = &ranks});
+  });
+  for (const std::string& complaint : complaints)
+    CHECK(complaint == "[pass] a watcher of a pass on several ranks does not bring together what it saw");
 }

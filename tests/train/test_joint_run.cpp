@@ -106,13 +106,13 @@ TEST_CASE("followers go to the last step, or stop with all others after the same
   const Index last = tiny_config().train.steps;
   check_on_ranks(3, [&](Ranks& ranks) {
     Trainer trainer(tiny_config(), {1, ranks});
-    CHECK(follow_run(trainer, {}));
+    CHECK(follow_run(trainer, {}, {}));
     CHECK(trainer.step() == last);
   });
   check_on_ranks(3, [&](Ranks& ranks) {
     Trainer trainer(tiny_config(), {1, ranks});
     // The last rank alone wishes it, after its second step.
-    CHECK(!follow_run(trainer, [&] { return ranks.rank() == 2 && trainer.step() == 2; }));
+    CHECK(!follow_run(trainer, {}, [&] { return ranks.rank() == 2 && trainer.step() == 2; }));
     CHECK(trainer.step() == 2);
   });
 }

@@ -60,6 +60,10 @@ class Ranks {
   void exchange(const std::vector<Outgoing>& outgoing, const std::vector<Incoming>& incoming,
                 const char* what);
 
+  /// Brings to rank 0 what each rank has filled in of one array: of rank r the bytes bounds[r], ...,
+  /// bounds[r + 1] - 1. On the other ranks the array stays as it is.
+  void collect(std::span<std::byte> whole, std::span<const Index> bounds, const char* what);
+
   /// A short text for another rank, and the next one for this, if one has come.
   void send(int to, const std::string& text);
   std::optional<Transport::Message> receive();

@@ -93,6 +93,7 @@ class HeadScorer : public Watcher {
   void check(const ModelConfig& config) const override;
   Variable visit(const Visit& at, const Variable& value) override;
   void finish(const std::vector<Site>& visited) const override;
+  void bring_together(Ranks& ranks, std::span<const Index> bounds) override;
 
  private:
   /// Where the sums of that layer's first head for that sequence are.

@@ -41,6 +41,7 @@ class Edits : public Watcher {
   void check(const ModelConfig& config) const override;
   Variable visit(const Visit& at, const Variable& value) override;
   void finish(const std::vector<Site>& visited) const override;
+  void bring_together(Ranks&, std::span<const Index>) override {}  // it keeps nothing
 
  private:
   struct Edit {

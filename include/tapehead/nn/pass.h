@@ -12,6 +12,7 @@
 
 #include "tapehead/autograd/tape.h"
 #include "tapehead/base/random.h"
+#include "tapehead/base/ranks.h"
 #include "tapehead/nn/key_value_cache.h"
 #include "tapehead/nn/site.h"
 
@@ -36,6 +37,10 @@ class Watcher {
   virtual Variable visit(const Visit& at, const Variable& value) = 0;
   /// After the pass: throws Error if a site this watcher counts on did not come by.
   virtual void finish(const std::vector<Site>& visited) const = 0;
+  /// Where several ranks have passed a part of a batch each, rank r its sequences bounds[r], ...,
+  /// bounds[r + 1] - 1: brings what this watcher has seen to rank 0. Called by all ranks together; throws
+  /// Error for a watcher that cannot do so, which is what it does unless it says otherwise.
+  virtual void bring_together(Ranks& ranks, std::span<const Index> bounds);
 };
 
 /// Those who watch a pass, in the order in which they are asked: `Watch{edits, recorder}`. It refers to them,

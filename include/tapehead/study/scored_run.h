@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tapehead/interp/head_scores.h"
+#include "tapehead/train/joint_run.h"
 #include "tapehead/train/run.h"
 
 namespace tapehead {
@@ -26,5 +27,8 @@ using ScoresObserver = std::function<void(const std::vector<HeadScores>&)>;
 /// empty.
 bool train_scored_run(Trainer& trainer, const RunDirectory& run, const RunObserver& observer = {},
                       const ScoresObserver& scored = {});
+
+/// What the other ranks do while rank 0 does train_scored_run. As follow_run.
+bool follow_scored_run(Trainer& trainer, const std::function<bool()>& should_stop);
 
 }  // namespace tapehead

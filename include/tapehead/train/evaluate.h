@@ -31,12 +31,15 @@ double bits_per_byte(const Evaluation& evaluation, const Tokens& targets, const 
 
 struct EvaluateOptions {
   int threads = 1;
-  Index shard = 16;  ///< sequences a pass
+  Index shard = 16;        ///< sequences a pass
+  Ranks* ranks = nullptr;  ///< that share out the shards, if there are any
 };
 
 /// Runs the model over the batch, a shard at a time, without a tape and without dropout. Watchers see every
 /// shard, on any of the threads. The result does not depend on the number of threads.
-/// Throws Error for a batch without sequences, and for targets outside the vocabulary.
+/// Where ranks share it, all of them call it together, and rank 0 has the whole result and what watchers saw;
+/// the others have their part, and zeros. Throws Error for a batch without sequences, for targets outside the
+/// vocabulary, and for watchers that do not bring together what ranks have seen.
 Evaluation evaluate(const Transformer& model, const Batch& batch, const Watch& watch = {},
                     const EvaluateOptions& options = {});
 

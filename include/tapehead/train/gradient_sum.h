@@ -46,8 +46,8 @@ class GradientTree {
   /// Of a batch of so many shards, with so many numbers in each set.
   GradientTree(Index shards, Index numbers, const Workers& workers);
 
-  /// The gradients of a shard that this rank owns. May be called from several threads at once. Returns whether
-  /// these were a block's last, so that sets were added.
+  /// The gradients of a shard that this rank owns. May be called from several threads at once. Returns
+  /// whether these were a block's last, so that sets were added.
   bool put(Index shard, Gradients gradients);
   /// The sum over all shards of all ranks, once all have been put. Called by all ranks together. What a rank
   /// sends: its subtrees' sums, but for the part that it finishes itself, and that part to all others; so

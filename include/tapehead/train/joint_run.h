@@ -1,5 +1,14 @@
-/// A run that several ranks train together: rank 0 keeps its folder, as train_run says, and the others
-/// follow.
+/// A run that several ranks train together: rank 0 keeps its folder, as train_run says, and others follow.
+///
+/// What a rank sends, by the name of the call (Ranks::traffic), of R ranks and P parameters:
+/// - program, config, data: at the start, to each other rank, the longest rank's text in bytes;
+/// - parameters, averages: at the start, from rank 0, P numbers each;
+/// - losses: a step, to each other rank, 16 bytes for each shard of the rank that has most;
+/// - gradient sums, summed gradients: a step, (R - 1)/R of P numbers each, where ranks and shards are
+///   powers of two, and otherwise as gradient_sum.h says;
+/// - stop: a step, to each other rank, 1 byte;
+/// - evaluation, head scores: an evaluation, to rank 0, for each of the rank's sequences two numbers a
+///   position, and 112 bytes a head.
 #pragma once
 
 #include <functional>
@@ -25,8 +34,9 @@ void require_same_on_all(Ranks& ranks, const std::string& own, const char* what)
 /// The config of rank 0, for ranks that have none of their own to compare.
 Config config_of_rank_0(const Config& own, Ranks& ranks);
 
-/// What the other ranks do while rank 0 trains the run: the same steps, until the last, or until any rank's
-/// `should_stop` holds. Returns false if it was stopped. Throws as Trainer::advance.
-bool follow_run(Trainer& trainer, const std::function<bool()>& should_stop);
+/// What the other ranks do while rank 0 does train_run: the same steps and evaluations, watched by watchers
+/// of the same kinds, until the last step, or until any rank's `should_stop` holds. Returns false if it was
+/// stopped. Throws as Trainer::advance.
+bool follow_run(Trainer& trainer, const Watch& watch, const std::function<bool()>& should_stop);
 
 }  // namespace tapehead

@@ -15,6 +15,7 @@
 #include "tapehead/tasks/task.h"
 #include "tapehead/train/checkpoint.h"
 #include "tapehead/train/config.h"
+#include "tapehead/train/evaluate.h"
 #include "tapehead/train/optimizer.h"
 
 namespace tapehead {
@@ -83,5 +84,12 @@ std::unique_ptr<Task> task_of(const Checkpoint& checkpoint);
 /// config's.
 Batch evaluation_batch(const Config& config, const Task& task);
 Batch evaluation_batch(const Config& config);
+
+/// Whether a run is evaluated after so many steps: at the beginning, every so often, and at the end.
+bool is_evaluation_step(const TrainConfig& config, Index step);
+
+/// Evaluates the model as it trains, with the config's interventions that act on the next update. All ranks
+/// do it together, with watchers of the same kinds; rank 0 has the result.
+Evaluation evaluate_in_training(const Trainer& trainer, const Batch& batch, const Watch& watch);
 
 }  // namespace tapehead
