@@ -13,4 +13,3 @@ if [ "$steps" -lt 2000 ]; then heads=1,2 widths=16,32 longest=8,12; fi
 sweep grid configs/induction.toml --grid "model.heads=$heads" --grid "model.width=$widths" \
   --grid "task.period_max=$longest" --set train.evaluation_interval=20
 cat "$runs/grid.log"
-"$tapehead" plot "$runs/grid" --only phase,formation

@@ -190,11 +190,12 @@ void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
       write(figure, shortened(layout.keys[2] + " " + layout.values[2][which], panel.width(), kText),
             0.5 * (panel.left + panel.right), first - kTitle / 2.0, {.align = "center"});
     if (last) label_x_axis(figure, panel, layout.keys[1]);
-    figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3",
+    figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3 textcolor rgb '{}'",
                        tics_of(layout.values[1], 1.0 * panel.width() / static_cast<double>(layout.columns())),
-                       kSmallText);
+                       kSmallText, kInk);
     if (which == 0)
-      figure.script.line("set ytics ({}) scale 0 font ',{}'", tics_of(layout.values[0], 1e9), kSmallText);
+      figure.script.line("set ytics ({}) scale 0 font ',{}' textcolor rgb '{}'",
+                         tics_of(layout.values[0], 1e9), kSmallText, kInk);
     else
       figure.script.line("unset ytics");
     if (which == 0) show_scale(figure, layout, measure, first, height, last ? kXAxis : kXNumbers);

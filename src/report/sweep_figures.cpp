@@ -48,13 +48,14 @@ std::vector<RunGroup> groups_of(std::span<const SweepFolder> sweeps) {
 
 /// What the runs have in common, or in which fields they differ.
 std::string words_of(std::span<const SweepFolder> sweeps) {
+  if (sweeps.size() == 1 && !sweeps.front().axes().empty())
+    return fmt::format("the settings differ in {}", fmt::join(sweeps.front().axes(), ", "));
   std::vector<Config> configs;
   for (const RunGroup& group : groups_of(sweeps))
     configs.push_back(group.sweep->runs({group.group->rows.front()}).front().config());
   const std::vector<std::string> differing = differing_fields_but_seeds(configs);
   if (differing.empty()) return runs_in_words(configs.front());
-  return fmt::format("the {} differ in {}", sweeps.size() > 1 ? "sweeps" : "settings",
-                     fmt::join(differing, ", "));
+  return fmt::format("the sweeps differ in {}", fmt::join(differing, ", "));
 }
 
 std::vector<ColouredWords> remarks_on(std::span<const SweepFolder> sweeps) {
