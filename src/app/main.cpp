@@ -35,17 +35,39 @@ void print_help() {
       "Exit status: 0 done, 1 failed while running, 2 wrong call or wrong config.\n");
 }
 
-/// Only rank 0 speaks, and only some commands are work for several.
-void take_part(Ranks& ranks, const Command& command) {
+/// What of a call decides which steps ranks take together: the command, and whether it only helps or goes on.
+std::string way_of(const Words& words) {
+  std::string way = words.empty() ? std::string("nothing") : words[0];
+  for (const auto& [option, name] :
+       {std::pair("--help", " --help"), std::pair("-h", " --help"), std::pair("--resume", " --resume")})
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (words[i] == option || words[i].starts_with(std::string(option) + "=")) way += name;
+  return way;
+}
+
+/// Only rank 0 speaks. The first thing that ranks do together is to see that all do the same.
+void take_part(const Words& words, Ranks& ranks) {
   if (ranks.alone()) return;
-  if (!command.joint)
+  if (!ranks.leads()) {
+    spdlog::set_level(spdlog::level::err);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("cannot open /dev/null");
+  }
+  const std::vector<std::string> ways = ranks.gather(way_of(words), "command");
+  for (int rank = 1; rank < ranks.count(); ++rank)
+    if (const std::string& theirs = ways[static_cast<std::size_t>(rank)]; theirs != ways[0])
+      throw UsageError(
+          fmt::format("[ranks] {} was called with {}, and rank 0 with {}; give every rank the same call",
+                      ranks.name(rank), theirs, ways[0]));
+}
+
+/// Only some commands are work for several ranks.
+void require_joint(const Ranks& ranks, const Command& command) {
+  if (!ranks.alone() && !command.joint)
     throw UsageError(fmt::format("{} works in one process; start it without mpirun", command.name));
-  if (ranks.leads()) return;
-  spdlog::set_level(spdlog::level::err);
-  if (std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("cannot open /dev/null");
 }
 
 int run(const Words& words, Ranks& ranks) {
+  take_part(words, ranks);
   if (words.empty()) {
     print_help();
     return kWrongCall;
@@ -64,7 +86,7 @@ int run(const Words& words, Ranks& ranks) {
   for (const Command& command : commands()) {
     names.push_back(command.name);
     if (command.name != words[0]) continue;
-    take_part(ranks, command);
+    require_joint(ranks, command);
     return command.run({words.begin() + 1, words.end()});
   }
   throw UsageError(fmt::format("no command '{}'; the nearest is '{}'; see tapehead --help", words[0],

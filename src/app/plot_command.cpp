@@ -158,7 +158,7 @@ std::string epilogue() {
                     "same size in every figure. A "
                     "column is {} pixels wide, 85 mm in a PDF,\nand a page {}, 170 mm; without a HEIGHT a "
                     "figure is as high as what it shows needs.\n",
-                    kFigureOfRuns, fmt::join(kFiguresOfSweeps, " and "), kColumnSize.width, kPageSize.width);
+                    kFigureOfRuns, fmt::join(kFiguresOfSweeps, ", "), kColumnSize.width, kPageSize.width);
 }
 
 }  // namespace

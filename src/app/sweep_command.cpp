@@ -148,14 +148,34 @@ int follow(const std::vector<Setting>& settings, Ranks& ranks) {
 void announce(const std::vector<Setting>& settings, const std::vector<Setting>& mine, int at_once,
               const fs::path& folder) {
   const Config& config = settings.front().config;
+  const auto [fewest, most] =
+      std::ranges::minmax(settings, {}, [](const Setting& setting) { return setting.config.train.steps; });
   const std::string part =
       mine.size() == settings.size() ? "" : fmt::format(", of which this job does {},", mine.size());
+  const std::string steps = fewest.config.train.steps == most.config.train.steps
+                                ? std::to_string(config.train.steps)
+                                : fmt::format("{} to {}", fewest.config.train.steps, most.config.train.steps);
   spdlog::info("{} run{} of {} steps{} {} at once, into {}", settings.size(), settings.size() == 1 ? "" : "s",
-               config.train.steps, part.empty() ? "," : part,
+               steps, part.empty() ? "," : part,
                std::min<std::size_t>(mine.size(), static_cast<std::size_t>(at_once)), folder.string());
   if (const std::string warning = make_task(config.task, config.model.vocabulary)->warning();
       !warning.empty())
     spdlog::warn(warning);
+}
+
+/// What this job has seen of its own runs, unless they are finished by now, and how those of others stand.
+std::vector<SweepResult> results_by_now(const std::vector<Setting>& settings,
+                                        const std::vector<std::size_t>& part,
+                                        const std::vector<SweepResult>& trained) {
+  std::vector<SweepResult> results(settings.size());
+  for (std::size_t i = 0; i < part.size(); ++i) results[part[i]] = trained[i];
+  for (std::size_t run = 0; run < settings.size(); ++run) {
+    if (results[run].status == RunStatus::finished) continue;
+    const bool is_mine = std::ranges::binary_search(part, run);
+    if (SweepResult now = standing_result(settings[run]); !is_mine || now.status == RunStatus::finished)
+      results[run] = std::move(now);
+  }
+  return results;
 }
 
 /// The sweep's folder, which is made where it is missing.
@@ -177,6 +197,7 @@ int sweep_command(const Words& words) {
   const int jobs = jobs_of(arguments, ranks);
   std::vector<Setting> mine;
   for (const std::size_t run : part) mine.push_back(settings[run]);
+  require_same_sweep(mine, ranks);
   if (!ranks.leads()) return follow(mine, ranks);
 
   announce(settings, mine, ranks.alone() ? jobs : ranks.count(), folder);
@@ -186,12 +207,11 @@ int sweep_command(const Words& words) {
   std::optional<FolderLock> lock;
   if (!others_go_on) lock.emplace(folder);
   const std::vector<SweepResult> trained = train(mine, jobs, ranks);
-  const int status = status_of_sweep(mine, trained);
   if (others_go_on) lock.emplace(folder, FolderLock::IfTaken::wait);
-  std::vector<SweepResult> results(settings.size());
-  for (std::size_t i = 0; i < part.size(); ++i) results[part[i]] = trained[i];
-  for (std::size_t run = 0; run < settings.size(); ++run)
-    if (!std::ranges::binary_search(part, run)) results[run] = standing_result(settings[run]);
+  const std::vector<SweepResult> results = results_by_now(settings, part, trained);
+  std::vector<SweepResult> of_mine;
+  for (const std::size_t run : part) of_mine.push_back(results[run]);
+  const int status = status_of_sweep(mine, of_mine);
   report_sweep(settings, results, folder, others_go_on);
   return status;
 }

@@ -6,6 +6,7 @@
 #include "tapehead/base/require.h"
 #include "tapehead/report/colour_scale.h"
 #include "tapehead/report/lettering.h"
+#include "tapehead/train/csv.h"
 
 namespace tapehead {
 
@@ -14,15 +15,14 @@ namespace {
 // Pixels.
 constexpr int kCell = 36;
 constexpr int kLeastCell = 18;
-constexpr int kLeft = 66;  // of the y axis' name and numbers
-constexpr int kNarrowLeft = 56;
-constexpr int kTitle = 26;       // of a row of maps, and of a map
-constexpr int kGap = 16;         // between maps side by side
-constexpr int kBetween = 18;     // from the upper maps to the title of the lower
-constexpr int kXNumbers = 24;    // under the upper maps
-constexpr int kScaleTic = 22;    // from one number of a scale to the next
-constexpr double kTicGap = 8;    // between values on the x axis
-constexpr double kCellEdge = 4;  // beside what is written in a cell
+constexpr double kLeftShare = 0.25;  // of the figure that values on the y axis may take
+constexpr int kTitle = 26;           // of a row of maps, and of a map
+constexpr int kGap = 16;             // between maps side by side
+constexpr int kBetween = 18;         // from the upper maps to the title of the lower
+constexpr int kXNumbers = 24;        // under the upper maps
+constexpr int kScaleTic = 22;        // from one number of a scale to the next
+constexpr int kTicGap = 8;           // between values on the x axis
+constexpr double kCellEdge = 4;      // beside what is written in a cell
 constexpr std::string_view kStepPalette =
     "set palette defined (0 '#fff5e0', 0.35 '#fdbb63', 0.7 '#d95f0e', 1 '#7a2a04')";
 
@@ -30,6 +30,7 @@ constexpr std::string_view kStepPalette =
 struct Shown {
   std::optional<double> colour;
   std::string words;
+  std::string short_words;  ///< where there is no room for them
 };
 
 /// One of the two rows of maps.
@@ -44,12 +45,19 @@ struct Measure {
 
 Shown share_of(const CensoredQuartiles& runs) {
   return {static_cast<double>(runs.known) / static_cast<double>(runs.runs),
-          fmt::format("{}/{}", runs.known, runs.runs)};
+          fmt::format("{}/{}", runs.known, runs.runs), fmt::format("{}", runs.known)};
+}
+
+/// "1.3k" for 1260
+std::string in_thousands(double steps) {
+  return steps < 1000 ? fmt::format("{:.0f}", steps) : fmt::format("{:.2g}k", steps / 1000);
 }
 
 Shown median_of(const CensoredQuartiles& runs) {
-  if (!runs.median.value) return {{}, fmt::format("> {}", runs.median.not_by)};
-  return {*runs.median.value, fmt::format("{:.0f}", *runs.median.value)};
+  const Quantile& median = runs.median;
+  if (!median.value)
+    return {{}, fmt::format("> {}", median.not_by), ">" + in_thousands(static_cast<double>(median.not_by))};
+  return {*median.value, fmt::format("{:.0f}", *median.value), in_thousands(*median.value)};
 }
 
 /// Values of one field in the order in which cells have them first.
@@ -61,6 +69,12 @@ std::vector<std::string> values_of(std::span<const PhaseCell> cells, std::size_t
   return values;
 }
 
+double widest_of(const std::vector<std::string>& values) {
+  double widest = 0;
+  for (const std::string& value : values) widest = std::max(widest, text_width(value, kSmallText));
+  return widest;
+}
+
 double place_of(const std::vector<std::string>& values, const std::string& value) {
   return static_cast<double>(std::ranges::find(values, value) - values.begin());
 }
@@ -69,7 +83,7 @@ double place_of(const std::vector<std::string>& values, const std::string& value
 struct Layout {
   std::vector<std::vector<std::string>> values = {};  // of each field
   std::vector<std::string> keys = {};
-  int left = kLeft;
+  int left = 0;
   int map = 0;  // how wide one is
   int gap = kGap;
   bool narrow = false;
@@ -104,24 +118,33 @@ Layout layout_of(std::span<const PhaseCell> cells, const FigureSize& size) {
     layout.values.push_back(values_of(cells, field));
     layout.keys.emplace_back(cells.front().point[field].key());
   }
-  if (layout.narrow) layout.left = kNarrowLeft;
+  const double label = std::min(widest_of(layout.values[0]), kLeftShare * size.width);
+  layout.left = kEdge + kLine + static_cast<int>(std::ceil(label)) + 2 * kTicGap;
   if (layout.narrow) layout.gap = kGap / 2;
   const int maps = static_cast<int>(layout.maps());
   const int room = size.width - layout.left - kEdge - (layout.narrow ? 0 : kScaleWidth + 10);
-  const int widest = 3 * kCell * static_cast<int>(layout.columns());
+  const int cell = std::max(3 * kCell, static_cast<int>(std::ceil(widest_of(layout.values[1]))) + kTicGap);
+  const int widest = cell * static_cast<int>(layout.columns());
   layout.map = std::min((room + layout.gap) / maps - layout.gap, widest);
   return layout;
 }
 
-/// Every value of an axis, or every other and so on where each has only so many pixels.
-std::string tics_of(const std::vector<std::string>& values, double room) {
-  double widest = 0;
-  for (const std::string& value : values) widest = std::max(widest, text_width(value, kSmallText));
-  const auto stride = static_cast<std::size_t>(std::max(1.0, std::ceil((widest + kTicGap) / room)));
+std::string tics_of(const std::vector<std::string>& values, std::size_t stride, double room) {
   std::string tics;
   for (std::size_t i = 0; i < values.size(); i += stride)
-    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", gnuplot_text(values[i]), i);
+    tics +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", gnuplot_text(shortened(values[i], room, kSmallText)), i);
   return tics;
+}
+
+/// Values under cells of such a width: of numbers that have no room every other and so on, other words as far
+/// as they go.
+std::string x_tics(const std::vector<std::string>& values, double width) {
+  const bool are_numbers =
+      std::ranges::all_of(values, [](const std::string& value) { return number_in(value).has_value(); });
+  if (!are_numbers) return tics_of(values, 1, width - kTicGap);
+  const double stride = std::max(1.0, std::ceil((widest_of(values) + kTicGap) / width));
+  return tics_of(values, static_cast<std::size_t>(stride), stride * width);
 }
 
 /// Cells of one map, and what is written in those that have room.
@@ -146,8 +169,12 @@ void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
       grey[0].push_back(x);
       grey[1].push_back(y);
     }
-    if (text_width(shown.words, kSmallText) > width - kCellEdge) continue;
-    write(figure, shown.words, panel.left + (x + 0.5) * width, panel.bottom - (y + 0.5) * height,
+    const auto fits = [&](const std::string& words) {
+      return text_width(words, kSmallText) <= width - kCellEdge;
+    };
+    if (!fits(shown.words) && !fits(shown.short_words)) continue;
+    write(figure, fits(shown.words) ? shown.words : shown.short_words, panel.left + (x + 0.5) * width,
+          panel.bottom - (y + 0.5) * height,
           {.colour = is_dark ? "#ffffff" : kInk, .size = kSmallText, .align = "center"});
   }
   std::string command;
@@ -166,6 +193,7 @@ void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
 /// Beside the maps, or where there is no room, below them and their x axis.
 void show_scale(Figure& figure, const Layout& layout, const Measure& measure, int top, int height,
                 int x_axis) {
+  if (measure.high <= measure.low) return;  // nothing has a place on it
   const double most = layout.narrow ? 5 : std::clamp(height / kScaleTic, 1, 5);
   const double step = tic_step(measure.high - measure.low, most);
   if (layout.narrow)
@@ -182,7 +210,7 @@ void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
   write(figure, has_room ? measure.title : measure.short_title, layout.left, top + kTitle / 2.0,
         {.is_bold = true});
   const int first = top + kTitle + (layout.maps() > 1 ? kTitle : 0);
-  figure.script.line("set cbrange [{}:{}]", measure.low, measure.high);
+  if (measure.high > measure.low) figure.script.line("set cbrange [{}:{}]", measure.low, measure.high);
   for (std::size_t which = 0; which < layout.maps(); ++which) {
     const Panel panel = layout.panel(which, first, height);
     place(figure, panel, which == 0 ? layout.keys[0] : "");
@@ -191,11 +219,11 @@ void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
             0.5 * (panel.left + panel.right), first - kTitle / 2.0, {.align = "center"});
     if (last) label_x_axis(figure, panel, layout.keys[1]);
     figure.script.line("set xtics ({}) scale 0 font ',{}' offset 0,0.3 textcolor rgb '{}'",
-                       tics_of(layout.values[1], 1.0 * panel.width() / static_cast<double>(layout.columns())),
+                       x_tics(layout.values[1], 1.0 * panel.width() / static_cast<double>(layout.columns())),
                        kSmallText, kInk);
     if (which == 0)
       figure.script.line("set ytics ({}) scale 0 font ',{}' textcolor rgb '{}'",
-                         tics_of(layout.values[0], 1e9), kSmallText, kInk);
+                         tics_of(layout.values[0], 1, kLeftShare * figure.width), kSmallText, kInk);
     else
       figure.script.line("unset ytics");
     if (which == 0) show_scale(figure, layout, measure, first, height, last ? kXAxis : kXNumbers);
@@ -208,7 +236,7 @@ void draw_row(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
 double last_median(std::span<const PhaseCell> cells) {
   double last = 0;
   for (const PhaseCell& cell : cells) last = std::max(last, quartiles(cell.runs).median.value.value_or(0));
-  if (last <= 0) return 1;
+  if (last <= 0) return 0;
   const double step = tic_step(last, 5);
   return step * std::ceil(last / step);
 }

@@ -89,17 +89,17 @@ void require_evaluated(std::span<const RunsOfSweep> sweeps) {
 }  // namespace
 
 Figure sweep_curves_figure(std::span<const RunsOfSweep> sweeps, const std::string& subtitle,
-                           const FigureSize& size) {
+                           const FigureSize& size, std::string_view of) {
   require_evaluated(sweeps);
   const bool two = has_accuracy(sweeps);
   PlotHeights heights = kPlots;
   heights.around += two ? kGap : 0;
-  Sheet sheet = start_sheet("curves", size,
-                            {.title = fmt::format("Learning curves of {} sweep{}: medians, quartiles shaded",
-                                                  sweeps.size(), sweeps.size() == 1 ? "" : "s"),
-                             .subtitle = subtitle,
-                             .key = key_of(sweeps, size.width)},
-                            heights);
+  Sheet sheet = start_sheet(
+      "curves", size,
+      {.title = fmt::format("Learning curves of {} {}: medians, quartiles shaded", sweeps.size(), of),
+       .subtitle = subtitle,
+       .key = key_of(sweeps, size.width)},
+      heights);
   Figure& figure = sheet.figure;
   const int right = size.width - 2 * kEdge;
   const int middle = sheet.top + (two ? sheet.plots / 2 : 0);

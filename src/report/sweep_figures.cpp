@@ -116,7 +116,8 @@ std::vector<fs::path> draw_curves_of(std::span<const SweepFolder> sweeps, const 
     for (const RunDirectory& run : group.sweep->runs(group.group->rows))
       all.back().metrics.push_back(drawable_metrics(run));
   }
-  return draw(sweep_curves_figure(all, words_of(sweeps), options.size), folder, options.formats);
+  const std::string_view of = all.size() == sweeps.size() ? "sweeps" : "settings";
+  return draw(sweep_curves_figure(all, words_of(sweeps), options.size, of), folder, options.formats);
 }
 
 /// Whether these sweeps have that figure, so that it is drawn without being asked for.

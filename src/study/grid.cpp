@@ -63,6 +63,8 @@ GridAxis read_axis(std::string_view text) {
   require_field(axis.field, text);
   for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
     if (value->empty()) throw UsageError(fmt::format("--grid {}: a value is missing", text));
+    if (value->find_first_of("\n\r\t#") != std::string::npos)
+      throw UsageError(fmt::format("--grid {}: a value holds a line break, a tab or a comment", axis.field));
     if (std::find(axis.values.begin(), value, *value) != value)
       throw UsageError(fmt::format("--grid {}: the value {} comes twice", text, *value));
   }

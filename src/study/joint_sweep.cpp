@@ -163,10 +163,13 @@ void work(const std::vector<Setting>& settings, Ranks& ranks, const SweepObserve
 
 }  // namespace
 
-std::vector<SweepResult> run_joint_sweep(const std::vector<Setting>& settings, Ranks& ranks,
-                                         const SweepObserver& observer) {
+void require_same_sweep(const std::vector<Setting>& settings, Ranks& ranks) {
   require_same_program(ranks);
   require_same_on_all(ranks, digest_of(settings), "settings");
+}
+
+std::vector<SweepResult> run_joint_sweep(const std::vector<Setting>& settings, Ranks& ranks,
+                                         const SweepObserver& observer) {
   for (const Setting& setting : settings) require_same_run(setting);
   if (ranks.leads()) return Head(settings, ranks, observer).run();
   work(settings, ranks, observer);

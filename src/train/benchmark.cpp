@@ -87,6 +87,8 @@ Benchmark benchmark(const Config& config, const BenchmarkOptions& options) {
   Ranks& ranks = options.workers.ranks;
   Trainer trainer(config, options.workers);
   start_together(trainer);
+  require_same_on_all(ranks, fmt::format("{} {}", options.steps, options.seconds),
+                      "steps or seconds to time");
   Benchmark result{};
   reset_peak_memory();
   // The first steps fetch memory from the system; later ones find it there.

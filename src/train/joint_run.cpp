@@ -71,9 +71,9 @@ std::string warning_of(const Trainer& trainer) {
   std::string warning;
   if (shards < ranks.count())
     warning =
-        fmt::format("{} of {} ranks have nothing to train: a batch of {} has {} shards of {} (train.shard)",
+        fmt::format("{} of {} ranks have nothing to train: a batch of {} has {} shard{} of {} (train.shard)",
                     ranks.count() - shards, ranks.count(), trainer.config().train.batch, shards,
-                    trainer.config().train.shard);
+                    shards == 1 ? "" : "s", trainer.config().train.shard);
   for (int rank = 1; rank < ranks.count(); ++rank) {
     const std::string& there = processors[static_cast<std::size_t>(rank)];
     if (there == processors[0]) continue;

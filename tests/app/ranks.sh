@@ -135,6 +135,17 @@ if [ "$program" != "$program_with_mpi" ]; then
 fi
 check_not "expected no run from wrong calls" test -e wrong
 
+# Ranks that were called with something else, also where one only prints its help, are told so.
+for other in "train --resume alone" "train --help" "fork alone" "--help"; do
+  read -ra second <<< "$other"
+  expect_of_mpirun 2 -n 1 "$program_with_mpi" train tiny.toml --out wrong : -n 1 "$program_with_mpi" "${second[@]}"
+  says "error: [ranks] rank 1 on " "was called with" "and rank 0 with train; give every rank the same call"
+done
+expect_of_mpirun 2 -n 1 "$program_with_mpi" bench tiny.toml --steps 3 : -n 1 "$program_with_mpi" bench tiny.toml --steps 4
+says "has other steps or seconds to time than rank 0"
+joint 0 3 --help
+check "$call: expected one help" test "$(grep -c Usage out)" -eq 1
+
 # What a step sends is counted: each of two ranks half of the parameters, twice, and three shards' losses.
 joint 0 2 bench tiny.toml --steps 3 --json
 parameters=$("$program" inspect tiny.toml --json | "${python:-python3}" -c 'import json, sys; print(json.load(sys.stdin)["parameter_count"])') ||
@@ -159,5 +170,5 @@ joint 2 2 sweep "${grid[@]}" --out swept-jointly --jobs 2
 says "--jobs does not go with mpirun"
 expect_of_mpirun 2 -n 1 "$program_with_mpi" sweep "${grid[@]}" --out wrong : -n 1 "$program_with_mpi" sweep "${grid[@]}" --out wrong --set train.clip=3
 says "rank 1 on " "has other settings than rank 0"
-check_not "$call: expected no sweep" test -e wrong/sweep.csv
+check_not "$call: expected nothing made" test -e wrong
 finish

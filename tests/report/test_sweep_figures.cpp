@@ -107,7 +107,7 @@ TEST_CASE("a grid has a row and a line a setting, and maps where it has two fiel
     CHECK(contains(contents(folder / "out" / "formation.svg"), text));
   }
   CHECK(contains(contents(folder / "out" / "phase.svg"), "1/1"));
-  CHECK(contains(contents(folder / "out" / "curves.svg"), "Learning curves of 4 sweeps"));
+  CHECK(contains(contents(folder / "out" / "curves.svg"), "Learning curves of 4 settings"));
   // Beside another sweep there are no maps, and asked for they are a fault.
   sweeps.push_back(sweep_at(folder / "other", 1));
   CHECK(names(draw_sweeps(sweeps, folder / "out", {.formats = {FigureFormat::svg}})) ==

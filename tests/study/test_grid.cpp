@@ -22,6 +22,9 @@ TEST_CASE("what is no axis is refused, with the nearest field where there is non
         "--grid model.head=1,2: no field model.head; the nearest is model.heads");
   CHECK(complaint_of([] { read_axis("model.heads=1,,2"); }) == "--grid model.heads=1,,2: a value is missing");
   CHECK(complaint_of([] { read_axis("model.heads="); }) == "--grid model.heads=: a value is missing");
+  for (const char* text : {"model.heads=1\n,2", "model.heads=1 # one,2", "model.heads=\t1\t2"})
+    CHECK(complaint_of([&] { read_axis(text); }) ==
+          "--grid model.heads: a value holds a line break, a tab or a comment");
   CHECK(complaint_of([] { read_axis("model.heads=1,2,1"); }) ==
         "--grid model.heads=1,2,1: the value 1 comes twice");
 }

@@ -83,7 +83,7 @@ TEST_CASE("a rank that is to stop saves its run and leaves the rest to the other
 TEST_CASE("a rank with other settings is refused by all in the same words") {
   const Folder folder;
   const std::vector<std::string> complaints = on_ranks(3, [&](Ranks& ranks) {
-    run_joint_sweep(seed_settings(tiny_config(), ranks.rank() == 1 ? 4 : 3, folder / "sweep"), ranks);
+    require_same_sweep(seed_settings(tiny_config(), ranks.rank() == 1 ? 4 : 3, folder / "sweep"), ranks);
   });
   for (const std::string& complaint : complaints)
     CHECK(

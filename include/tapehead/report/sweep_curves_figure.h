@@ -20,8 +20,9 @@ struct RunsOfSweep {
 
 /// A colour a sweep, after six with another dash: the median over its runs, over a band from quartile to
 /// quartile. Above, the accuracy on induction positions, if any sweep has it; below, the loss on all
-/// positions. Throws Error for no sweep, for one without runs, and for a run without an evaluation.
+/// positions. `of` is what there are several of, for the title. Throws Error for no sweep, for one without
+/// runs, and for a run without an evaluation.
 Figure sweep_curves_figure(std::span<const RunsOfSweep> sweeps, const std::string& subtitle,
-                           const FigureSize& size = kPageSize);
+                           const FigureSize& size = kPageSize, std::string_view of = "sweeps");
 
 }  // namespace tapehead
