@@ -528,6 +528,16 @@ heads=1_period_max=6/seed-1,model.heads=1 task.period_max=6,1,6,1,finished'
   wait $!
   check "$call: expected the figures" test -s parts/figures/phase.svg
   same_file whole/sweep.csv parts/sweep.csv
+  # The same job started twice: each run is one of theirs, and whoever ends last sees all of them finished.
+  "$program" sweep "${grid[@]}" --out twice --index 0 --of 1 > /dev/null 2>&1 &
+  "$program" sweep "${grid[@]}" --out twice --index 0 --of 1 > /dev/null 2>&1 || true
+  wait $! || true
+  call='tapehead sweep, twice at once'
+  same_file whole/sweep.csv twice/sweep.csv
+  check "$call: expected the figures" test -s twice/figures/phase.svg
+  # A smaller call says what its table leaves out.
+  expect 0 sweep tiny.toml --seeds 1 --grid "model.heads=1,2" --grid "task.period_max=5,6" --out twice
+  says 'twice/sweep.csv had 4 runs more, of another call'
 
   refuses "0 to 2 of 3, got 3" -- sweep "${grid[@]}" --index 3 --of 3
   refuses '--index and --of go together' -- sweep "${grid[@]}" --of 3
@@ -537,7 +547,7 @@ heads=1_period_max=6/seed-1,model.heads=1 task.period_max=6,1,6,1,finished'
   refuses 'at heads 3 of the grid' 'model.width' -- sweep tiny.toml --grid model.heads=1,3
   refuses 'at most 1000 settings, got more' -- sweep tiny.toml --seeds 100 --grid "model.heads=$(seq -s , 1 1001)"
   check_not "expected nothing from refused grids" test -e runs/tiny-sweep
-  rm -r whole parts drawn
+  rm -r whole parts twice drawn
 }
 
 forks() {
