@@ -18,7 +18,8 @@ namespace tapehead::fuzz {
 /// factor, beside what tables and messages take.
 template <class Function>
 void take(std::string_view bytes, Index factor, const Function& function) {
-  constexpr Index kAnyway = 64 * 1024;
+  // A valid config, however short, is saved with all its documentation, and read again.
+  constexpr Index kAnyway = 256 * 1024;
   const AllocationPeak peak;
   function(bytes);
   ensure(peak.bytes() <= kAnyway + factor * static_cast<Index>(bytes.size()),
