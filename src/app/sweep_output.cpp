@@ -24,12 +24,10 @@ std::string step_text(const Quantile& step) {
 }
 
 double median_of(std::span<const FormationReport> reports, std::string_view name) {
-  std::vector<double> values;
+  std::vector<Censored> values;
   for (const FormationReport& report : reports)
-    if (const std::optional<double> value = report.value(name)) values.push_back(*value);
-  if (values.empty()) return std::nan("");
-  std::ranges::sort(values);
-  return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
+    if (const std::optional<double> value = report.value(name)) values.push_back({value, report.last_step});
+  return values.empty() ? std::nan("") : quantile(values, 0.5).value.value_or(std::nan(""));
 }
 
 /// The finished runs of one setting.

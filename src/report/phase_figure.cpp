@@ -26,7 +26,7 @@ constexpr double kCellEdge = 4;      // beside what is written in a cell
 constexpr std::string_view kStepPalette =
     "set palette defined (0 '#fff5e0', 0.35 '#fdbb63', 0.7 '#d95f0e', 1 '#7a2a04')";
 
-/// What one map shows of a cell: its place on a scale from 0 to 1, none for grey, and what is written there.
+/// What one map shows of a cell: its place on the measure's scale, none for grey, and what is written there.
 struct Shown {
   std::optional<double> colour;
   std::string words;

@@ -36,9 +36,9 @@ std::string digest_of(const std::vector<Setting>& settings) {
 }
 
 /// Rank 0: hands out the runs, and trains those that come to itself.
-class Head {
+class RunQueue {
  public:
-  Head(const std::vector<Setting>& settings, Ranks& ranks, const SweepObserver& observer)
+  RunQueue(const std::vector<Setting>& settings, Ranks& ranks, const SweepObserver& observer)
       : settings_(settings), ranks_(ranks), observer_(observer), results_(settings.size()) {}
 
   std::vector<SweepResult> run() {
@@ -171,7 +171,7 @@ void require_same_sweep(const std::vector<Setting>& settings, Ranks& ranks) {
 std::vector<SweepResult> run_joint_sweep(const std::vector<Setting>& settings, Ranks& ranks,
                                          const SweepObserver& observer) {
   for (const Setting& setting : settings) require_same_run(setting);
-  if (ranks.leads()) return Head(settings, ranks, observer).run();
+  if (ranks.leads()) return RunQueue(settings, ranks, observer).run();
   work(settings, ranks, observer);
   return {};
 }

@@ -1,7 +1,8 @@
 /// A run that several ranks train together: rank 0 keeps its folder, as train_run says, and others follow.
 ///
 /// What a rank sends, by the name of the call (Ranks::traffic), of R ranks and P parameters:
-/// - program, config, data: at the start, to each other rank, the longest rank's text in bytes;
+/// - hosts, processors, command, program, config, data: at the start, to each other rank, 8 bytes and
+///   then the longest rank's text; step: 16 bytes;
 /// - parameters, averages: at the start, from rank 0, P numbers each;
 /// - losses: a step, to each other rank, 16 bytes for each shard of the rank that has most;
 /// - gradient sums, summed gradients: a step, (R - 1)/R of P numbers each, where ranks and shards are

@@ -126,7 +126,7 @@ class MpiTransport : public Transport {
   void while_waiting(std::function<void()> callback) override { while_waiting_ = std::move(callback); }
 
  private:
-  /// Asks again and again: at first without a pause, for a step may be short, then with ever less of a core.
+  /// Asks again and again: at first without a pause, for a step may be short, then with one between.
   void await(std::vector<MPI_Request>& requests, const char* doing) const {
     using Clock = std::chrono::steady_clock;
     constexpr int kBusyPolls = 2000;
