@@ -8,7 +8,6 @@
 #include "tapehead/base/require.h"
 #include "tapehead/study/scored_run.h"
 #include "tapehead/train/fork.h"
-#include "tapehead/train/joint_run.h"
 
 namespace tapehead::app {
 
@@ -56,8 +55,7 @@ int fork_command(const Words& words) {
   RunDirectory run =
       fork_run(parent, step, arguments.texts("set"), arguments.text("out"), arguments.flag("overwrite"));
   Trainer trainer = resume_scored_run(run, workers);
-  config_of_rank_0(trainer.config(), workers.ranks);
-  start_job(trainer);
+  start_job_of_rank_0(trainer);
   spdlog::info("going on from step {} of {}", step, parent.path().string());
   Job job{std::move(run), std::move(trainer)};
   return train_job(job);

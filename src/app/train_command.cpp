@@ -34,8 +34,7 @@ Job resumed_job(const Arguments& arguments) {
     throw UsageError("--resume takes the config from the run: give no CONFIG beside it");
   RunDirectory run = RunDirectory::open_for_writing(arguments.text("resume"));
   Trainer trainer = resume_scored_run(run, arguments.workers());
-  config_of_rank_0(trainer.config(), trainer.ranks());
-  start_job(trainer);
+  start_job_of_rank_0(trainer);
   spdlog::info("going on with {} at step {}", run.path().string(), trainer.step());
   return {std::move(run), std::move(trainer)};
 }

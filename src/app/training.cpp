@@ -96,6 +96,11 @@ void start_job(Trainer& trainer) {
   if (const std::string warning = start_together(trainer); !warning.empty()) spdlog::warn(warning);
 }
 
+void start_job_of_rank_0(Trainer& trainer) {
+  config_of_rank_0(trainer.config(), trainer.ranks());
+  start_job(trainer);
+}
+
 int follow_job(Trainer& trainer) {
   watch_for_interrupt(true);
   return follow_scored_run(trainer, interrupt_wished) ? 0 : 1;

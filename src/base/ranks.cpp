@@ -119,6 +119,7 @@ void Ranks::broadcast(std::span<Real> numbers, const char* what) {
 
 void Ranks::exchange(const std::vector<Outgoing>& outgoing, const std::vector<Incoming>& incoming,
                      const char* what) {
+  if (alone()) return;
   std::vector<Transport::Outgoing> out;
   std::vector<Transport::Incoming> in;
   std::size_t bytes = 0;
@@ -127,7 +128,6 @@ void Ranks::exchange(const std::vector<Outgoing>& outgoing, const std::vector<In
     bytes += one.numbers.size_bytes();
   }
   for (const Incoming& one : incoming) in.push_back({one.from, std::as_writable_bytes(one.numbers)});
-  if (alone()) return;
   const Timed timed(traffic_, what, bytes);
   transport_->exchange(out, in);
 }

@@ -147,6 +147,13 @@ std::string x_tics(const std::vector<std::string>& values, double width) {
   return tics_of(values, static_cast<std::size_t>(stride), stride * width);
 }
 
+/// As much of what a cell shows as has room; none if there is none.
+std::string words_for(const Shown& shown, double room) {
+  for (const std::string& words : {shown.words, shown.short_words})
+    if (text_width(words, kSmallText) <= room) return words;
+  return {};
+}
+
 /// Cells of one map, and what is written in those that have room.
 void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& layout, const Measure& measure,
               std::size_t which, const Panel& panel) {
@@ -169,13 +176,9 @@ void draw_map(Figure& figure, std::span<const PhaseCell> cells, const Layout& la
       grey[0].push_back(x);
       grey[1].push_back(y);
     }
-    const auto fits = [&](const std::string& words) {
-      return text_width(words, kSmallText) <= width - kCellEdge;
-    };
-    if (!fits(shown.words) && !fits(shown.short_words)) continue;
-    write(figure, fits(shown.words) ? shown.words : shown.short_words, panel.left + (x + 0.5) * width,
-          panel.bottom - (y + 0.5) * height,
-          {.colour = is_dark ? "#ffffff" : kInk, .size = kSmallText, .align = "center"});
+    if (const std::string words = words_for(shown, width - kCellEdge); !words.empty())
+      write(figure, words, panel.left + (x + 0.5) * width, panel.bottom - (y + 0.5) * height,
+            {.colour = is_dark ? "#ffffff" : kInk, .size = kSmallText, .align = "center"});
   }
   std::string command;
   constexpr std::string_view kBox = "with boxxyerror fillstyle solid 1 border rgb '#ffffff'";

@@ -67,11 +67,6 @@ Step step_of(const Config& config) {
   return step;
 }
 
-/// How many of so many numbers a rank finishes.
-Index part_of(Index numbers, Index rank, Index ranks) {
-  return numbers * (rank + 1) / ranks - numbers * rank / ranks;
-}
-
 /// What one rank does in a step.
 class Rank {
  public:
@@ -79,11 +74,11 @@ class Rank {
       : step_(step),
         machines_(machines),
         number_(number),
-        range_(owned_shards(step.shards, static_cast<int>(number), static_cast<int>(machines.ranks))),
+        range_(share_of(step.shards, number, machines.ranks)),
         held_(sets_held(range_, step.shards)),
         sums_(static_cast<Index>(subtrees_within(range_, step.shards).size())),
-        part_(step.parameters / kSegment * part_of(kSegment, number, machines.ranks) +
-              part_of(step.parameters % kSegment, number, machines.ranks)) {}
+        part_(step.parameters / kSegment * share_of(kSegment, number, machines.ranks).count() +
+              share_of(step.parameters % kSegment, number, machines.ranks).count()) {}
 
   Index shards() const { return range_.count(); }
   /// Of subtrees that are all its own.
@@ -101,7 +96,7 @@ class Rank {
   }
   /// An array for every sum that comes, of one segment.
   Index exchange_bytes(Index all_sums) const {
-    const Index part = part_of(std::min(kSegment, step_.parameters), number_, machines_.ranks);
+    const Index part = share_of(std::min(kSegment, step_.parameters), number_, machines_.ranks).count();
     return all_sums == sums_ ? 0 : (all_sums - sums_) * block_bytes(part);
   }
 
@@ -179,7 +174,7 @@ class Rank {
   const Step& step_;
   const Machines& machines_;
   Index number_;
-  ShardRange range_;
+  Range range_;
   std::vector<Index> held_;
   Index sums_;
   Index part_;  // how many numbers it finishes

@@ -56,7 +56,7 @@ std::vector<Index> bounds_of(const Batch& batch, Index shard, int ranks) {
   const Index shards = (batch.size() + shard - 1) / shard;
   std::vector<Index> bounds;
   for (int rank = 0; rank <= ranks; ++rank)
-    bounds.push_back(std::min(batch.size(), shard * (shards * rank / ranks)));
+    bounds.push_back(std::min(batch.size(), shard * share_of(shards, rank, ranks).first));
   return bounds;
 }
 

@@ -21,7 +21,7 @@ Index end_of(Index first, Index span, Index shards) { return std::min(first + sp
 
 /// Adds those subtrees that lie within a range into their first set, at places begin, ..., end - 1. Null is a
 /// set that was added to one before it already.
-void add_within(ShardRange range, const std::vector<Real*>& sets, Index begin, Index end) {
+void add_within(Range range, const std::vector<Real*>& sets, Index begin, Index end) {
   const Index shards = static_cast<Index>(sets.size());
   for (Index apart = 1; apart < shards; apart *= 2)
     for (Index i = 0; i + apart < shards; i += 2 * apart) {
@@ -32,31 +32,21 @@ void add_within(ShardRange range, const std::vector<Real*>& sets, Index begin, I
     }
 }
 
-ShardRange block_of(Index shard, Index shards) {
+Range block_of(Index shard, Index shards) {
   const Index first = shard / kBlock * kBlock;
   return {first, end_of(first, kBlock, shards)};
 }
 
 /// The subtree that one of `span` shards from `first` is half of.
-ShardRange pair_of(Index first, Index span, Index shards) {
+Range pair_of(Index first, Index span, Index shards) {
   const Index left = first / (2 * span) * (2 * span);
   return {left, end_of(left, 2 * span, shards)};
 }
 
-bool lies_within(ShardRange inner, ShardRange outer) {
-  return inner.first >= outer.first && inner.last <= outer.last;
-}
+bool lies_within(Range inner, Range outer) { return inner.first >= outer.first && inner.last <= outer.last; }
 
-/// The places that a rank finishes, of `count`.
-struct Part {
-  Part(Index count, int rank, int ranks) : begin(count * rank / ranks), end(count * (rank + 1) / ranks) {}
-  Index size() const { return end - begin; }
-  Index begin;
-  Index end;
-};
-
-std::span<Real> stretch(Real* numbers, const Part& part) {
-  return {numbers + part.begin, static_cast<std::size_t>(part.size())};
+std::span<Real> stretch(Real* numbers, Range part) {
+  return {numbers + part.first, static_cast<std::size_t>(part.count())};
 }
 
 /// The part of a sum over ranks that is exchanged at once.
@@ -70,9 +60,9 @@ class Segment {
   /// Puts the sum at `total`, which may be one of the sets.
   void sum_into(Real* total) {
     const std::vector<Real*> sets = exchanged();
-    const Part mine = part_of(ranks().rank());
-    Real* sum = total + mine.begin;
-    for_each_chunk(mine.size(), workers_.threads, [&](Index begin, Index end) {
+    const Range mine = part_of(ranks().rank());
+    Real* sum = total + mine.first;
+    for_each_chunk(mine.count(), workers_.threads, [&](Index begin, Index end) {
       add_within({0, shards()}, sets, begin, end);
       if (sets[0] != sum) std::copy(sets[0] + begin, sets[0] + end, sum + begin);
     });
@@ -82,27 +72,28 @@ class Segment {
  private:
   Ranks& ranks() const { return workers_.ranks; }
   Index shards() const { return static_cast<Index>(sets_.size()); }
-  Part part_of(int rank) const { return {count_, rank, ranks().count()}; }
+  /// The places that a rank finishes.
+  Range part_of(int rank) const { return share_of(count_, rank, ranks().count()); }
   std::vector<Index> subtrees_of(int rank) const {
-    return subtrees_within(owned_shards(shards(), rank, ranks().count()), shards());
+    return subtrees_within(share_of(shards(), rank, ranks().count()), shards());
   }
 
   /// All ranks' sums, of this rank's part alone.
   std::vector<Real*> exchanged() {
-    const Part mine = part_of(ranks().rank());
+    const Range mine = part_of(ranks().rank());
     std::vector<Real*> sets(sets_.size(), nullptr);
     std::vector<Ranks::Outgoing> outgoing;
     std::vector<Ranks::Incoming> incoming;
     for (const Index first : subtrees_of(ranks().rank())) {
       Real* own = sets_[static_cast<std::size_t>(first)];
-      sets[static_cast<std::size_t>(first)] = own + mine.begin;
+      sets[static_cast<std::size_t>(first)] = own + mine.first;
       for (int other = 0; other < ranks().count(); ++other)
         if (other != ranks().rank()) outgoing.push_back({other, stretch(own, part_of(other))});
     }
     for (int other = 0; other < ranks().count(); ++other) {
       if (other == ranks().rank()) continue;
       for (const Index first : subtrees_of(other)) {
-        received_.push_back(Tensor::uninitialised({mine.size()}));
+        received_.push_back(Tensor::uninitialised({mine.count()}));
         incoming.push_back({other, received_.back().values()});
         sets[static_cast<std::size_t>(first)] = received_.back().data();
       }
@@ -131,11 +122,7 @@ class Segment {
 
 }  // namespace
 
-ShardRange owned_shards(Index shards, int rank, int ranks) {
-  return {shards * rank / ranks, shards * (rank + 1) / ranks};
-}
-
-std::vector<Index> subtrees_within(ShardRange range, Index shards) {
+std::vector<Index> subtrees_within(Range range, Index shards) {
   std::vector<Index> firsts;
   for (Index first = range.first; first < range.last;) {
     firsts.push_back(first);
@@ -152,7 +139,7 @@ GradientTree::GradientTree(Index shards, Index numbers, const Workers& workers)
     : shards_(shards),
       numbers_(numbers),
       workers_(workers),
-      range_(owned_shards(shards, workers.ranks.rank(), workers.ranks.count())),
+      range_(share_of(shards, workers.ranks.rank(), workers.ranks.count())),
       sets_(static_cast<std::size_t>(range_.count())),
       made_(static_cast<std::size_t>(shards / kBlock + 1)),
       spans_(static_cast<std::size_t>(range_.count())) {}
@@ -161,7 +148,7 @@ bool GradientTree::put(Index shard, Gradients gradients) {
   ensure(gradients.count() == numbers_, "gradients of {} parameters, not {}", gradients.count(), numbers_);
   std::unique_lock lock(mutex_);
   set_of(shard) = std::move(gradients);
-  const ShardRange block = block_of(shard, shards_);
+  const Range block = block_of(shard, shards_);
   const Index made = ++made_[static_cast<std::size_t>(block.first / kBlock)];
   // The last block is added by all threads together, with whatever else is left.
   if (!lies_within(block, range_) || made < block.count() || range_.count() <= kBlock) return false;
@@ -176,7 +163,7 @@ bool GradientTree::put(Index shard, Gradients gradients) {
 void GradientTree::merge_upwards(std::unique_lock<std::mutex>& lock, Index first, Index span) {
   for (;;) {
     spans_[static_cast<std::size_t>(first - range_.first)] = span;
-    const ShardRange both = pair_of(first, span, shards_);
+    const Range both = pair_of(first, span, shards_);
     if (span >= shards_ || !lies_within(both, range_)) return;
     const Index second = both.first + span;
     if (second < both.last) {
@@ -229,16 +216,16 @@ GradientSum GradientTree::sum() {
   return {std::move(total), std::sqrt(squares)};
 }
 
-std::vector<Index> sets_held(ShardRange range, Index shards) {
+std::vector<Index> sets_held(Range range, Index shards) {
   std::vector<Index> held;
   Index left = 0;
   for (Index shard = range.first; shard < range.last; ++shard) {
     held.push_back(++left);
-    ShardRange done = block_of(shard, shards);
+    Range done = block_of(shard, shards);
     if (shard + 1 < done.last || !lies_within(done, range) || range.count() <= kBlock) continue;
     left -= done.count() - 1;
     for (Index span = kBlock; span < shards; span *= 2) {
-      const ShardRange both = pair_of(done.first, span, shards);
+      const Range both = pair_of(done.first, span, shards);
       if (both.last > shard + 1 || !lies_within(both, range)) break;
       if (both.first + span < both.last) --left;
       done = both;

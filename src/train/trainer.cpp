@@ -62,7 +62,7 @@ ShardNumbers gathered(const std::vector<ShardResult>& own, Index shards, Ranks& 
   const std::vector<double> all = ranks.gather(mine, "losses");
   ShardNumbers numbers;
   for (int rank = 0; rank < ranks.count(); ++rank)
-    for (Index i = 0; i < owned_shards(shards, rank, ranks.count()).count(); ++i) {
+    for (Index i = 0; i < share_of(shards, rank, ranks.count()).count(); ++i) {
       const auto place = static_cast<std::size_t>(2 * (rank * most + i));
       numbers.losses.push_back(all[place]);
       numbers.operations += static_cast<Index>(all[place + 1]);
@@ -112,7 +112,7 @@ Variable Trainer::loss_of(Tape& tape, const Batch& batch, Index index, const Wat
 
 Gradients Trainer::gradients_of(const Batch& batch, StepReport& report, Profile* profile) const {
   const Index all = shards_of(batch.size());
-  const ShardRange own = owned_shards(all, ranks().rank(), ranks().count());
+  const Range own = share_of(all, ranks().rank(), ranks().count());
   std::vector<ShardResult> shards(static_cast<std::size_t>(own.count()));
   GradientTree tree(all, model_.parameters().count(), workers_);
   parallel_for(own.count(), threads(), [&](Index index) {

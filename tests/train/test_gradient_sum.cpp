@@ -48,7 +48,7 @@ Gradients tree_sum(const std::vector<Gradients>& sets) {
 GradientSum sum_of(const std::vector<Gradients>& sets, const Workers& workers, bool backwards = false) {
   const Index shards = static_cast<Index>(sets.size());
   GradientTree tree(shards, sets.front().count(), workers);
-  const ShardRange own = owned_shards(shards, workers.ranks.rank(), workers.ranks.count());
+  const Range own = share_of(shards, workers.ranks.rank(), workers.ranks.count());
   for (Index i = 0; i < own.count(); ++i) {
     const Index shard = backwards ? own.last - 1 - i : own.first + i;
     tree.put(shard, sets[static_cast<std::size_t>(shard)]);
@@ -63,7 +63,7 @@ TEST_CASE("every shard belongs to one rank, and no rank owns two more than anoth
     for (int ranks = 1; ranks <= 12; ++ranks) {
       Index next = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        const ShardRange range = owned_shards(shards, rank, ranks);
+        const Range range = share_of(shards, rank, ranks);
         CHECK(range.first == next);
         CHECK(range.count() >= shards / ranks);
         CHECK(range.count() <= (shards + ranks - 1) / ranks);

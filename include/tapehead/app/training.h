@@ -19,10 +19,11 @@ int train_job(Job& job);
 /// What the other ranks do meanwhile.
 int follow_job(Trainer& trainer);
 
-/// What they do where rank 0 has the config, in a run that is there.
-int follow_rank_0(const Workers& workers);
-
 /// As start_together, on rank 0, which says what there is to warn of.
 void start_job(Trainer& trainer);
+
+/// The same for a run that is there, whose config rank 0 alone has, and what the other ranks do then.
+void start_job_of_rank_0(Trainer& trainer);
+int follow_rank_0(const Workers& workers);
 
 }  // namespace tapehead::app

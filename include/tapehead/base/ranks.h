@@ -16,6 +16,20 @@
 
 namespace tapehead {
 
+/// Places first, ..., last - 1 of things in a row.
+struct Range {
+  Index first;
+  Index last;
+  Index count() const { return last - first; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// What a rank has of so many things that ranks share out: as many as the others, or one more or less; none
+/// if there are more ranks than things.
+constexpr Range share_of(Index count, Index rank, Index ranks) {
+  return {count * rank / ranks, count * (rank + 1) / ranks};
+}
+
 class Ranks {
  public:
   /// A process of its own.

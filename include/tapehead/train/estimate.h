@@ -1,6 +1,6 @@
 /// Memory and time of a training step by formula, before there is a model or a second machine.
 ///
-/// A batch is cut into shards as Trainer does. A rank runs those of owned_shards on its threads; their sets
+/// A batch is cut into shards as Trainer does. A rank runs those of share_of on its threads; their sets
 /// of gradients are held, added and exchanged as in gradient_sum.h. Every rank holds all parameters and
 /// averages, and updates all of them.
 ///

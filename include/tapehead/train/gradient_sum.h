@@ -1,9 +1,10 @@
 /// The sum of a batch's gradients, in an order that depends on the number of its shards alone.
 ///
 /// Sets 2^k shards apart are added, for k = 0, 1, ...: a tree over the whole batch. A rank owns consecutive
-/// shards, and adds those subtrees that are all its own; the ranks then exchange these sums, so that each
-/// finishes the tree for its part of the numbers, and send one another the parts (a reduce-scatter and an
-/// all-gather; Thakur et al. 2005, section 4, in the tree's order). So the bits are those of one process.
+/// shards (share_of), and adds those subtrees that are all its own; the ranks then exchange these sums, so
+/// that each finishes the tree for its part of the numbers, and send one another the parts (a reduce-scatter
+/// and an all-gather; Thakur et al. 2005, section 4, in the tree's order). So the bits are those of one
+/// process.
 #pragma once
 
 #include <mutex>
@@ -14,19 +15,8 @@
 
 namespace tapehead {
 
-/// Shards first, ..., last - 1 of a batch.
-struct ShardRange {
-  Index first;
-  Index last;
-  Index count() const { return last - first; }
-  friend bool operator==(const ShardRange&, const ShardRange&) = default;
-};
-
-/// What a rank owns: as many as the others, or one more or less; none if there are more ranks than shards.
-ShardRange owned_shards(Index shards, int rank, int ranks);
-
 /// Where the largest subtrees begin that lie within a range.
-std::vector<Index> subtrees_within(ShardRange range, Index shards);
+std::vector<Index> subtrees_within(Range range, Index shards);
 
 /// Neighbours that are added as soon as all of them are there.
 inline constexpr Index kShardsAddedAtOnce = 4;
@@ -62,7 +52,7 @@ class GradientTree {
   const Index shards_;
   const Index numbers_;
   const Workers workers_;
-  const ShardRange range_;
+  const Range range_;
   std::mutex mutex_;
   std::vector<Gradients> sets_;  // of owned shards; empty where not yet made, or added to one before
   std::vector<Index> made_;      // how many of each block
@@ -71,6 +61,6 @@ class GradientTree {
 
 /// How many gradient sets a rank holds while each of its shards is at work on one thread, that shard's among
 /// them, and last, how many are left for `sum` to add.
-std::vector<Index> sets_held(ShardRange range, Index shards);
+std::vector<Index> sets_held(Range range, Index shards);
 
 }  // namespace tapehead
